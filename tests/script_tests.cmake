@@ -1,0 +1,40 @@
+# Python tests and the C programs ("probes") that they run in and out of a sandbox.
+
+set(as_user ${CMAKE_CURRENT_SOURCE_DIR}/support/as-user)
+
+function(guard_script_tests folder)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/test_*.py)
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    string(REGEX REPLACE "^test_" "" name ${stem})
+    set(launcher ${as_user})
+    set(labels ${folder})
+    if(name MATCHES "^root_")
+      set(launcher "")
+      list(APPEND labels root)
+    endif()
+    add_test(NAME ${folder}.${name}
+      COMMAND ${launcher} /usr/bin/python3 -B ${script} -v)
+    set_tests_properties(${folder}.${name} PROPERTIES
+      LABELS "${labels}"
+      TIMEOUT 300
+      SKIP_RETURN_CODE 77
+      ENVIRONMENT "GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+  endforeach()
+endfunction()
+
+guard_script_tests(integration)
+guard_script_tests(escape)
+guard_script_tests(lint)
+
+file(GLOB probes CONFIGURE_DEPENDS
+  ${CMAKE_CURRENT_SOURCE_DIR}/integration/probes/*.c ${CMAKE_CURRENT_SOURCE_DIR}/escape/probes/*.c)
+foreach(probe IN LISTS probes)
+  cmake_path(GET probe STEM name)
+  add_executable(probe_${name} ${probe})
+  target_compile_definitions(probe_${name} PRIVATE _GNU_SOURCE)
+  target_compile_options(probe_${name} PRIVATE -O1 -Wall)
+  target_link_libraries(probe_${name} PRIVATE pthread rt)
+  set_target_properties(probe_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/probes)
+endforeach()
