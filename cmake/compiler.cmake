@@ -9,8 +9,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 # "dev" is the everyday build: fast to compile, quick enough to run, assertions on.
-set(CMAKE_C_FLAGS_DEV "-O1 -g" CACHE STRING "")
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g" CACHE STRING "")
+set(CMAKE_C_FLAGS_DEV "-O1 -g")
+set(CMAKE_CXX_FLAGS_DEV "-O1 -g")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 if(NOT CMAKE_BUILD_TYPE)
@@ -21,6 +21,7 @@ option(GUARD_WERROR "Warnings are errors" ON)
 option(GUARD_STATIC "Link guardctl, guard-launcher and xenarch-guard statically" ON)
 set(GUARD_SANITIZE "" CACHE STRING "Sanitizers of the whole build, as -fsanitize= takes them")
 option(GUARD_FUZZ "Build the fuzz targets (clang)" OFF)
+option(GUARD_COVERAGE "Count what runs (gcov)" OFF)
 
 # The static binaries are linked with --gc-sections. Paths in binaries are those of the repository,
 # not of the machine that built them.
@@ -39,6 +40,12 @@ if(GUARD_SANITIZE)
   set(GUARD_STATIC OFF)  # the sanitizers' runtimes are shared or want to be found by dlsym
 endif()
 
+if(GUARD_COVERAGE)
+  add_compile_options(-O0 --coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+  set(GUARD_STATIC OFF)  # gcov's runtime writes its files at exit, through the shared libc
+endif()
+
 add_library(guard_compiled INTERFACE)
 target_include_directories(guard_compiled INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(guard_compiled INTERFACE
@@ -51,11 +58,11 @@ target_compile_options(guard_compiled INTERFACE
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # base_dir and no hash_dir: two checkouts share what they compile.
+  # CCACHE_BASEDIR and no directory in the hash: two checkouts share what they compile.
   foreach(language C CXX)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
       set(CMAKE_${language}_COMPILER_LAUNCHER
-        ${CCACHE} base_dir=${CMAKE_SOURCE_DIR} hash_dir=false)
+        env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
     endif()
   endforeach()
 endif()
