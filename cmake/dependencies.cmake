@@ -12,8 +12,6 @@ pkg_check_modules(GRPC_UNSECURE REQUIRED grpc++_unsecure grpc_unsecure)
 find_program(PROTOC protoc REQUIRED)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
 
-set(static_suffix $<IF:$<BOOL:${GUARD_STATIC}>,.a,.so>)
-
 # libseccomp: archive in the static binaries, which makes it their only dependency.
 add_library(guard_libseccomp INTERFACE)
 target_link_libraries(guard_libseccomp INTERFACE seccomp)
@@ -37,14 +35,13 @@ target_link_libraries(guard_grpc_shared INTERFACE
 # gRPC for guardctl: the archives without TLS (the socket file's mode is what protects it). A fully
 # static, non-PIE guardctl starts in a sixth of the time that the shared one takes.
 if(GUARD_STATIC)
-  list(APPEND archives ${GRPC_UNSECURE_STATIC_LIBRARIES})
-  list(REMOVE_DUPLICATES archives)
-  list(FILTER archives INCLUDE REGEX "^absl_|^z$|^ssl$|^crypto$")
-  list(FILTER archives EXCLUDE REGEX "^ssl$|^crypto$")
+  set(abseil ${GRPC_UNSECURE_STATIC_LIBRARIES})
+  list(FILTER abseil INCLUDE REGEX "^absl_")
+  list(REMOVE_DUPLICATES abseil)
   add_library(guard_grpc_static INTERFACE)
   target_link_libraries(guard_grpc_static INTERFACE
     -Wl,--start-group
-    grpc++_unsecure grpc_unsecure gpr upb address_sorting re2 cares protobuf ${archives}
+    grpc++_unsecure grpc_unsecure gpr upb address_sorting re2 cares protobuf z ${abseil}
     -Wl,--end-group
     Threads::Threads dl rt m)
 else()
