@@ -1,0 +1,33 @@
+// Where guardd's socket, configuration and state live; every client computes the same.
+//
+//   socket   $GUARDD_SOCKET (or --socket), else $XDG_RUNTIME_DIR/guardd/guardd.sock, else
+//            /run/user/UID/guardd/guardd.sock when /run/user/UID is ours, else
+//            /var/tmp/guardd-UID/guardd.sock
+//   config   $XDG_CONFIG_HOME/guardd, else $HOME/.config/guardd
+//   state    $XDG_STATE_HOME/guardd, else $HOME/.local/state/guardd
+//   scratch  /var/tmp/guardd-UID (private HOME and TMPDIR of runs; scratch_dir.h)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/os/unique_fd.h"
+
+namespace guard::os {
+
+// Absolute. kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path takes
+// (107 bytes). `flag` empty: not given.
+Result<std::string> socket_path(const std::string& flag);
+
+// Folders that no grant may cover: runtime (of the socket in use), config, state, scratch. Absolute;
+// they need not exist. Symlinks are not resolved here.
+std::vector<std::string> protected_folders(const std::string& socket);
+
+// Opens `directory` O_PATH|O_DIRECTORY|O_NOFOLLOW and proves that it is ours and nobody else may
+// enter it (mode & 077 == 0); makes it 0700 when it is missing (parents are not made, except the
+// one between $XDG_RUNTIME_DIR and us). Never changes the mode of a directory that exists: kDenied
+// then, with what is wrong and the command that mends it.
+Result<UniqueFd> open_private_directory(const std::string& directory);
+
+}  // namespace guard::os
