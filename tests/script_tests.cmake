@@ -19,13 +19,14 @@ function(guard_script_tests folder)
       LABELS "${labels}"
       TIMEOUT 300
       SKIP_RETURN_CODE 77
-      ENVIRONMENT "GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+      ENVIRONMENT "GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
   endforeach()
 endfunction()
 
 guard_script_tests(integration)
 guard_script_tests(escape)
 guard_script_tests(lint)
+guard_script_tests(support)
 
 file(GLOB probes CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/integration/probes/*.c ${CMAKE_CURRENT_SOURCE_DIR}/escape/probes/*.c)
