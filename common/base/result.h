@@ -24,6 +24,7 @@ enum class Errc {
   kUnsupported,  // this kernel cannot enforce what was asked
   kExhausted,    // a quota or a descriptor limit; retry later
   kUnavailable,  // no daemon, or it is draining
+  kUnimplemented,  // this version cannot honour a field or method that guard.v1 has
   kInternal,     // a system call failed that should not have
 };
 

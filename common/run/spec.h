@@ -29,6 +29,7 @@ struct Spec {
   std::string run_id;             // empty: guardd makes one
   std::vector<std::string> argv;  // argv[0] is the program; any bytes but NUL
   std::vector<EnvVar> env;        // the whole environment, but for what guardd adds
+  std::vector<std::string> keep_env;  // names that stay as `env` has them (or has them not): HOME…
   std::string cwd = "/";          // absolute
   std::string cwd_grant;          // granted read with Origin::kCwd; empty: none
   sandbox::Policy policy;         // wall limit is policy.limits.wall
