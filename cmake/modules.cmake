@@ -15,11 +15,12 @@ function(guard_library name folder)
   endif()
 endfunction()
 
-# guard_executable(NAME FOLDER [STATIC | STATIC_PIE] [ALIASES alias...] LIBS dependency...)
+# guard_executable(NAME FOLDER [STATIC | STATIC_PIE] [INSTALL_TO dir] [ALIASES alias...]
+#                  LIBS dependency...)
 # FOLDER's main.cc as an executable in bin/, once there is one. STATIC and STATIC_PIE hold unless
-# GUARD_STATIC is off. Aliases are symbolic links beside the executable.
+# GUARD_STATIC is off. Aliases are symbolic links beside the executable. INSTALL_TO: instead of bin.
 function(guard_executable name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "STATIC;STATIC_PIE" "" "ALIASES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "STATIC;STATIC_PIE" "INSTALL_TO" "ALIASES;LIBS")
   file(GLOB main CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/main.cc)
   if(NOT main)
     return()
@@ -31,7 +32,12 @@ function(guard_executable name folder)
   elseif(GUARD_STATIC AND arg_STATIC_PIE)
     target_link_options(${name} PRIVATE -static-pie -Wl,--gc-sections)
   endif()
+  if(NOT arg_INSTALL_TO)
+    set(arg_INSTALL_TO bin)
+  endif()
+  install(TARGETS ${name} DESTINATION ${arg_INSTALL_TO})
   foreach(alias IN LISTS arg_ALIASES)
+    install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${alias} DESTINATION ${arg_INSTALL_TO})
     add_custom_command(TARGET ${name} POST_BUILD VERBATIM
       COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${alias})
   endforeach()
