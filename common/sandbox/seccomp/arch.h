@@ -24,8 +24,6 @@ constexpr std::uint32_t audit_arch(Arch arch) {
   return arch == Arch::kX86_64 ? AUDIT_ARCH_X86_64 : AUDIT_ARCH_AARCH64;
 }
 
-constexpr std::string_view name(Arch arch) {
-  return arch == Arch::kX86_64 ? "x86_64" : "aarch64";
-}
+constexpr std::string_view name(Arch arch) { return arch == Arch::kX86_64 ? "x86_64" : "aarch64"; }
 
 }  // namespace guard::seccomp

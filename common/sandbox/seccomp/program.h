@@ -54,18 +54,19 @@ class Assembler {
   void if_not_above(std::uint32_t value, Label then);
   void if_any_bit(std::uint32_t bits, Label then);
   void if_no_bit(std::uint32_t bits, Label then);
+  void go_to(Label label);  // any distance; the conditional ones reach 255 instructions
 
-  // kInternal: a label was never bound, lies backwards, or a jump is longer than the 255
-  // instructions that a conditional one reaches.
+  // kInternal: a label was never bound or lies backwards, or a conditional jump is too long.
   Result<Program> finish() const;
 
  private:
+  enum class When { kTrue, kFalse, kAlways };
   struct Jump {
     std::size_t at;
     Label to;
-    bool when_true;
+    When when;
   };
-  void jump(std::uint16_t comparison, std::uint32_t value, Label to, bool when_true);
+  void jump(std::uint16_t comparison, std::uint32_t value, Label to, When when);
 
   Program code_;
   std::vector<Jump> jumps_;
