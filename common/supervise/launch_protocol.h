@@ -16,7 +16,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -28,6 +30,9 @@ namespace guard::supervise {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c647247;  // "GrdL"
 inline constexpr std::uint32_t kProtocolVersion = 1;
+// guardd starts `guard-launcher` without arguments, its end of the launch socket as this descriptor,
+// standard input and output /dev/null, standard error guardd's own, in a session of its own.
+inline constexpr int kLauncherSocket = 3;
 inline constexpr std::size_t kMaxBlockBytes = 4u << 20;
 
 // The descriptors that travel with a Launch, in this order. An absent optional one is /dev/null's
@@ -62,22 +67,41 @@ struct Launch {
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
+// The block. Strings with a NUL in them, no argv or no candidate are the caller's broken promise.
 std::string encode(const Launch& launch);
+// kInvalid for anything that encode() does not make, numbers out of range included.
 Result<Launch> decode(std::string_view block);
 
 // The datagram itself.
 struct LaunchHeader {
   std::uint32_t magic = kLaunchMagic;
   std::uint32_t version = kProtocolVersion;
-  std::uint32_t present = 0;     // bit per LaunchFd
+  std::uint32_t present = 0;  // bit per LaunchFd
   std::uint32_t block_bytes = 0;
 };
 
 using LaunchFds = std::array<os::UniqueFd, static_cast<std::size_t>(LaunchFd::kCount)>;
 
-// Sends one Launch over `socket`; the descriptors stay the caller's to close. kUnavailable when the
-// peer is gone.
+// Sends one Launch over `socket`; the descriptors stay the caller's to close. fds[kBlock] is made
+// here and ignored. kUnavailable when the peer is gone, kExhausted with os_errno EAGAIN when a
+// non-blocking socket is full, kInvalid when the block is larger than kMaxBlockBytes (say so of
+// argv and environment) or a descriptor is missing that is not optional.
 Result<> send_launch(int socket, const Launch& launch, const LaunchFds& fds);
+
+// A Launch on its way: its datagram taken apart, the block not yet read.
+struct Handover {
+  LaunchHeader header;
+  LaunchFds fds;
+
+  int fd(LaunchFd which) const { return fds[static_cast<std::size_t>(which)].get(); }
+};
+
+// Waits for one; nothing when the peer is gone. kInvalid when it is none.
+Result<std::optional<Handover>> receive_launch(int socket);
+// The same datagram to the next: the launcher reads no block. Does not wait.
+Result<> forward_launch(int socket, const Handover& handover);
+// Reads the block of it.
+Result<Launch> read_launch(const Handover& handover);
 
 // Monitor → guardd. Fixed size; unused fields are zero.
 enum class EventKind : std::uint32_t {
@@ -105,7 +129,9 @@ struct MonitorEvent {
   std::uint32_t stragglers = 0;
   std::uint64_t wall_us = 0, user_us = 0, system_us = 0, max_rss_bytes = 0;
   std::uint32_t kill_layer = 0;  // KillLayer that was proven for this run
+  std::uint32_t reserved = 0;
 };
+static_assert(sizeof(MonitorEvent) == 80);
 
 enum class KillLayer : std::uint32_t {
   kScope = 1,  // L1: kill(-1) from the outer Landlock domain, interlock proven
@@ -122,5 +148,17 @@ struct MonitorOrder {
   OrderKind kind{};
   std::int32_t signal = 0;
 };
+
+// One event, one order, one datagram. A receiver gets nothing when the peer is gone, or, on a
+// non-blocking socket or with `nowait`, when none has come: `ended` tells which.
+template <class Message>
+struct Received {
+  std::optional<Message> message;
+  bool ended = false;
+};
+Result<> send_event(int socket, const MonitorEvent& event, bool nowait = false);
+Result<Received<MonitorEvent>> receive_event(int socket, bool nowait = false);
+Result<> send_order(int socket, const MonitorOrder& order);
+Result<Received<MonitorOrder>> receive_order(int socket, bool nowait = false);
 
 }  // namespace guard::supervise

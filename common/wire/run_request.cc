@@ -4,9 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/duration_text.h"
 #include "common/base/utf8.h"
-#include "common/base/visible.h"
 #include "common/wire/field.h"
 #include "common/wire/limits.h"
 #include "common/wire/policy.h"
@@ -34,92 +32,43 @@ Result<> refuse_unbuilt(const v1::RunRequest& request) {
   }
 }
 
+// What run::validate() cannot see in the values: lists of which one is wanted, fields that need
+// each other.
 Result<std::vector<std::string>> argv_from(const v1::RunRequest& request) {
   if (!request.args().empty() && !request.args_bytes().empty()) {
     return invalid("args_bytes", "is given beside args; exactly one is wanted");
   }
-  const bool is_text = request.args_bytes().empty();
-  const char* const field = is_text ? "args" : "args_bytes";
-  const auto& args = is_text ? request.args() : request.args_bytes();
-  if (args.empty()) return invalid("args", "is empty; the first is the program to run");
-  if (static_cast<std::size_t>(args.size()) > run::kMaxArgs) {
-    return invalid(field, std::to_string(args.size()) + " arguments; at most " +
-                              std::to_string(run::kMaxArgs));
-  }
-  for (int i = 0; i < args.size(); ++i) {
-    if (args[i].find('\0') != std::string::npos) {
-      return invalid(element(field, i), "holds a NUL byte");
-    }
-    if (args[i].size() > run::kMaxArgBytes) {
-      return invalid(element(field, i),
-                     "is " + std::to_string(args[i].size()) + " bytes; the kernel takes at most " +
-                         std::to_string(run::kMaxArgBytes),
-                     "pass it through a file or standard input");
-    }
-  }
-  if (args[0].empty()) return invalid(element(field, 0), "the program's name is empty");
+  const auto& args = request.args_bytes().empty() ? request.args() : request.args_bytes();
   return std::vector<std::string>(args.begin(), args.end());
 }
 
-Result<std::vector<run::EnvVar>> env_from(const v1::RunRequest& request) {
-  if (static_cast<std::size_t>(request.env().size()) > kMaxEnvVars) {
+Result<> read_environment(run::Spec& spec, const v1::RunRequest& request) {
+  const auto variables = static_cast<std::size_t>(request.env().size());
+  const auto kept = static_cast<std::size_t>(request.keep_env().size());
+  if (variables > kMaxEnvVars) {
     return invalid("env", "more than " + std::to_string(kMaxEnvVars) + " variables");
   }
-  std::vector<run::EnvVar> env;
-  for (int i = 0; i < request.env().size(); ++i) {
-    const v1::EnvVar& variable = request.env()[i];
-    const std::string field = element("env", i);
-    GUARD_TRY(refuse_unknown_fields(field, variable));
-    GUARD_TRY(check_env_name(field + ".name", variable.name()));
-    if (variable.value().find('\0') != std::string::npos) {
-      return invalid(field + ".value", "holds a NUL byte");
-    }
-    // execve(2) sees "NAME=value" as one string.
-    if (variable.name().size() + 1 + variable.value().size() > run::kMaxArgBytes) {
-      return invalid(field, "'" + visible(variable.name().substr(0, 64)) + "' is longer than the " +
-                                std::to_string(run::kMaxArgBytes) + " bytes that the kernel takes");
-    }
-    env.push_back({variable.name(), variable.value()});
-  }
-  return env;
-}
-
-// All strings with their NULs, as execve(2) copies them.
-std::size_t total_bytes(const run::Spec& spec) {
-  std::size_t total = 0;
-  for (const auto& arg : spec.argv) total += arg.size() + 1;
-  for (const auto& variable : spec.env) total += variable.name.size() + variable.value.size() + 2;
-  return total;
-}
-
-Result<> read_environment(run::Spec& spec, const v1::RunRequest& request) {
-  GUARD_ASSIGN(spec.env, env_from(request));
-  for (int i = 0; i < request.keep_env().size(); ++i) {
-    GUARD_TRY(check_env_name(element("keep_env", i), request.keep_env()[i]));
-  }
-  if (static_cast<std::size_t>(request.keep_env().size()) > kMaxEnvVars) {
+  if (kept > kMaxEnvVars) {
     return invalid("keep_env", "more than " + std::to_string(kMaxEnvVars) + " names");
   }
-  spec.keep_env.assign(request.keep_env().begin(), request.keep_env().end());
-  spec.env_withheld = request.env_withheld();
-  if (const std::size_t total = total_bytes(spec); total > run::kMaxTotalBytes) {
-    return invalid("args",
-                   "with the environment " + std::to_string(total) +
-                       " bytes; the kernel takes at most " + std::to_string(run::kMaxTotalBytes),
-                   "pass it through a file or standard input");
+  for (int i = 0; i < request.env().size(); ++i) {
+    const v1::EnvVar& variable = request.env()[i];
+    GUARD_TRY(refuse_unknown_fields(element("env", i), variable));
+    spec.env.push_back({variable.name(), variable.value()});
   }
+  for (int i = 0; i < request.keep_env().size(); ++i) {
+    GUARD_TRY(check_env_name(element("keep_env", i), request.keep_env()[i]));
+    spec.keep_env.push_back(request.keep_env()[i]);
+  }
+  spec.env_withheld = request.env_withheld();
   return {};
 }
 
 Result<> read_timing_and_mode(run::Spec& spec, const v1::RunRequest& request) {
   if (request.has_grace()) {
     GUARD_ASSIGN(spec.grace, duration_from("grace", request.grace()));
-    if (spec.grace > run::kMaxGrace) {
-      return invalid("grace", "is longer than " + duration_text(run::kMaxGrace));
-    }
   }
   if (request.has_umask()) {
-    if (request.umask() > 0777) return invalid("umask", "is above 0777");
     spec.umask = request.umask();
   } else if (request.umask() != 0) {
     return invalid("umask", "is given without has_umask");
@@ -133,11 +82,6 @@ Result<run::Spec> spec_from(const v1::RunRequest& request) {
   GUARD_TRY(refuse_unknown_fields("request", request));
   GUARD_TRY(refuse_unbuilt(request));
   run::Spec spec;
-  if (!request.run_id().empty() && !run::is_run_id(request.run_id())) {
-    return invalid("run_id", "'" + visible(request.run_id().substr(0, 128)) +
-                                 "' is not 1 to 128 letters, digits, '.', '_' or '-', the first a "
-                                 "letter or digit");
-  }
   spec.run_id = request.run_id();
   GUARD_ASSIGN(spec.argv, argv_from(request));
   GUARD_TRY(read_environment(spec, request));
