@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -66,15 +67,29 @@ struct RunResult {
   Reason reason = Reason::kExited;
   Usage usage;
   std::vector<StreamTotal> streams;
-  std::uint32_t killed = 0;      // outlived the program and were killed
-  std::uint32_t stragglers = 0;  // killed, not seen to end within 5 s
+  std::uint32_t killed = 0;            // outlived the program and were killed
+  std::uint32_t stragglers = 0;        // killed, not seen to end within 5 s
   std::vector<std::string> discarded;  // top-level entries of the private HOME and TMPDIR, <= 20
   std::string detail;
   friend bool operator==(const RunResult&, const RunResult&) = default;
 };
 
+// "setup", "limits", "capabilities", "no_new_privs", "landlock", "seccomp", "witness", "exec".
+std::string_view name_of(sandbox::Stage stage);
+std::optional<sandbox::Stage> stage_named(std::string_view name);
+
 // How the exec of a candidate list failed, in words and with the hint that helps; shared by the
-// one-shot and guardd. `message` and `hint` are filled from stage, errno and path.
-SpawnError explain_spawn(sandbox::Stage stage, int os_errno, std::uint8_t axis, std::string path);
+// one-shot and guardd. `message` and `hint` are filled from stage, errno and path: the program, or
+// for kSetup the working directory. Looks at the file that `path` names, to tell a program that is
+// not there from one whose interpreter is not. With a `report`, its grants say which piece of the
+// program (itself, its interpreter, that one's loader) was refused; without, it is a guess and
+// worded as one.
+SpawnError explain_spawn(sandbox::Stage stage, int os_errno, std::uint8_t axis, std::string path,
+                         const sandbox::Report* report = nullptr);
+
+// The folder to grant so that a program can be executed and finds what lies beside it: for
+// PREFIX/bin/x and PREFIX/sbin/x the PREFIX (unless that is "/"), else the program itself.
+// `resolved`: absolute, symbolic links followed.
+std::string prefix_to_grant(std::string_view resolved);
 
 }  // namespace guard::run

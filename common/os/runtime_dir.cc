@@ -1,0 +1,161 @@
+#include "common/os/runtime_dir.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "common/base/shell_quote.h"
+#include "common/base/visible.h"
+
+namespace guard::os {
+namespace {
+
+constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
+
+// An unset and an empty variable mean the same (XDG Base Directory Specification), and a relative
+// one is to be ignored.
+std::string absolute_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && value[0] == '/' ? value : "";
+}
+
+std::string without_trailing_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string scratch_folder() { return fmt::format("/var/tmp/guardd-{}", ::geteuid()); }
+
+bool is_ours(const std::string& directory) {
+  struct stat status{};
+  return ::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
+}
+
+Result<std::string> checked(std::string path, std::string_view source) {
+  if (path.empty()) {
+    return failure(Errc::kInvalid, fmt::format("{} is empty", source), "give an absolute path");
+  }
+  if (path[0] != '/') {
+    return failure(Errc::kInvalid, fmt::format("{} '{}' is not absolute", source, visible(path)),
+                   "give an absolute path");
+  }
+  if (path.find('\0') != std::string::npos) {
+    return failure(Errc::kInvalid, fmt::format("{} has a NUL byte", source));
+  }
+  if (path.back() == '/') {
+    return failure(Errc::kInvalid, fmt::format("{} '{}' names a folder", source, visible(path)),
+                   fmt::format("{}guardd.sock", visible(path)));
+  }
+  if (path.size() > kMaxSocketPath) {
+    return failure(Errc::kInvalid,
+                   fmt::format("{} '{}' is {} bytes; a socket's path is at most {}", source,
+                               visible(path), path.size(), kMaxSocketPath),
+                   "set XDG_RUNTIME_DIR or --socket to something shorter");
+  }
+  return path;
+}
+
+std::string home_folder(const char* variable, const char* below_home) {
+  if (std::string folder = absolute_variable(variable); !folder.empty()) {
+    return without_trailing_slash(std::move(folder)) + "/guardd";
+  }
+  const std::string home = absolute_variable("HOME");
+  return home.empty() ? "" : without_trailing_slash(home) + below_home;
+}
+
+std::unexpected<Error> not_private(const std::string& directory, std::string_view why,
+                                   std::string hint) {
+  return failure(Errc::kDenied, fmt::format("'{}' {}", visible(directory), why), std::move(hint));
+}
+
+Result<UniqueFd> open_path(const std::string& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd) return fd;
+  if (errno == ELOOP || errno == ENOTDIR) {
+    return not_private(directory, "is not a directory (a symbolic link is not followed)",
+                       "remove it, or name another with --socket");
+  }
+  return os_failure(fmt::format("open '{}'", visible(directory)));
+}
+
+// mkdir(2) obeys the umask, which can only take bits from 0700; EEXIST is another of us.
+Result<> make_private(const std::string& directory) {
+  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return os_failure(fmt::format("mkdir '{}'", visible(directory)));
+}
+
+// The parent is made only when it is a guardd folder of ours to make: …/guardd/x below a runtime
+// folder that exists.
+bool is_missing_parent_of_ours(const std::string& directory) {
+  const std::string parent = parent_of(directory);
+  const std::string runtime = without_trailing_slash(absolute_variable("XDG_RUNTIME_DIR"));
+  return !runtime.empty() && parent_of(parent) == runtime && ::access(parent.c_str(), F_OK) != 0 &&
+         errno == ENOENT;
+}
+
+}  // namespace
+
+Result<std::string> socket_path(const std::string& flag) {
+  if (!flag.empty()) return checked(flag, "--socket");
+  if (const char* variable = std::getenv("GUARDD_SOCKET"); variable != nullptr) {
+    return checked(variable, "GUARDD_SOCKET");
+  }
+  if (const std::string runtime = absolute_variable("XDG_RUNTIME_DIR"); !runtime.empty()) {
+    return checked(without_trailing_slash(runtime) + "/guardd/guardd.sock", "the socket's path");
+  }
+  if (const std::string runtime = fmt::format("/run/user/{}", ::geteuid()); is_ours(runtime)) {
+    return runtime + "/guardd/guardd.sock";
+  }
+  return scratch_folder() + "/guardd.sock";
+}
+
+std::vector<std::string> protected_folders(const std::string& socket) {
+  std::vector<std::string> folders{parent_of(socket)};
+  for (std::string folder :
+       {home_folder("XDG_CONFIG_HOME", "/.config/guardd"),
+        home_folder("XDG_STATE_HOME", "/.local/state/guardd"), scratch_folder()}) {
+    if (!folder.empty() && folder != folders[0]) folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
+Result<UniqueFd> open_private_directory(const std::string& directory) {
+  auto opened = open_path(directory);
+  if (!opened && opened.error().os_errno == ENOENT) {
+    if (is_missing_parent_of_ours(directory)) GUARD_TRY(make_private(parent_of(directory)));
+    GUARD_TRY(make_private(directory));
+    opened = open_path(directory);
+  }
+  if (!opened) return opened;
+
+  struct stat status{};
+  if (::fstat(opened->get(), &status) != 0) {
+    return os_failure(fmt::format("stat '{}'", visible(directory)));
+  }
+  if (status.st_uid != ::geteuid()) {
+    return not_private(directory, fmt::format("belongs to uid {}, not to us", status.st_uid),
+                       "name another with --socket");
+  }
+  if ((status.st_mode & 077) != 0) {
+    return not_private(directory,
+                       fmt::format("is open to others (mode {:04o})", status.st_mode & 07777),
+                       fmt::format("chmod 700 {}", shell_quote(directory)));
+  }
+  return opened;
+}
+
+}  // namespace guard::os
