@@ -1,5 +1,5 @@
-// A system call and nothing else: no errno, no thread-local storage, no cancellation point. For code
-// that runs between fork(2) and execve(2), where another thread's memory may be shared.
+// A system call and nothing else: no errno, no thread-local storage, no cancellation point. For
+// code that runs between fork(2) and execve(2), where another thread's memory may be shared.
 //
 // Returns what the kernel returns: a value, or a negative errno (-4095..-1).
 #pragma once

@@ -36,7 +36,8 @@ enum class NodeType : std::uint8_t {
 };
 
 // A rule on something that is no directory may hold these only; anything else is EINVAL.
-inline constexpr std::uint64_t kFileRights = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
+inline constexpr std::uint64_t kFileRights =
+    kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
 
 // What a grant means on a node. A device file is not executed but takes ioctl(2); a directory never
 // gives ioctl, nor the making of device files.

@@ -25,7 +25,8 @@ std::uint32_t errata() noexcept {
 
 Result<os::UniqueFd> create_ruleset(const Handled& handled) {
   const RulesetAttr attr{handled.fs, handled.net, handled.scoped};
-  const long fd = sandbox::raw_syscall(kSysCreateRuleset, &attr, sizeof attr, 0);  // CLOEXEC by birth
+  const long fd =
+      sandbox::raw_syscall(kSysCreateRuleset, &attr, sizeof attr, 0);  // CLOEXEC by birth
   if (fd < 0) return os_failure("landlock_create_ruleset", static_cast<int>(-fd));
   return os::UniqueFd(static_cast<int>(fd));
 }
@@ -45,7 +46,8 @@ Result<> allow_port(int ruleset, std::uint16_t port, std::uint64_t rights) {
 }
 
 Result<os::UniqueFd> signal_scope_ruleset() {
-  GUARD_ASSIGN(os::UniqueFd ruleset, create_ruleset({.fs = kRefer, .net = 0, .scoped = kScopeSignal}));
+  GUARD_ASSIGN(os::UniqueFd ruleset,
+               create_ruleset({.fs = kRefer, .net = 0, .scoped = kScopeSignal}));
   const os::UniqueFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return os_failure("open '/'");
   GUARD_TRY(allow_path(ruleset.get(), root.get(), kRefer));

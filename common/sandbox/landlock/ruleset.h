@@ -13,13 +13,14 @@
 
 namespace guard::landlock {
 
-// The running kernel's ABI, >= 1, or a negative errno: -ENOSYS without Landlock, -EOPNOTSUPP when it
-// was not enabled at boot. No errno is touched.
+// The running kernel's ABI, >= 1, or a negative errno: -ENOSYS without Landlock, -EOPNOTSUPP when
+// it was not enabled at boot. No errno is touched.
 int abi_version() noexcept;
 // Bit n-1: erratum n is fixed. 0 where the query does not exist (before ABI 7).
 std::uint32_t errata() noexcept;
 
-// `handled` must hold something (ENOMSG otherwise) and nothing that the kernel does not know (EINVAL).
+// `handled` must hold something (ENOMSG otherwise) and nothing that the kernel does not know
+// (EINVAL).
 Result<os::UniqueFd> create_ruleset(const Handled& handled);
 
 // Grants `rights` on what `node` (an O_PATH descriptor) refers to and everything below. EINVAL: a

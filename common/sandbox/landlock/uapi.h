@@ -1,5 +1,5 @@
-// Landlock's kernel interface, up to ABI 11. Our own constants: Debian 12's <linux/landlock.h> stops
-// at ABI 2. Numbers and layouts are the kernel's and never change (landlock(7)).
+// Landlock's kernel interface, up to ABI 11. Our own constants: Debian 12's <linux/landlock.h>
+// stops at ABI 2. Numbers and layouts are the kernel's and never change (landlock(7)).
 #pragma once
 
 #include <cstdint>
