@@ -77,9 +77,14 @@ std::vector<GrantLine> grant_lines(const ResolvedPolicy& resolved, std::uint64_t
   return lines;
 }
 
-std::vector<std::string> warnings_of(const Policy& policy, int abi) {
+std::vector<std::string> warnings_of(const Policy& policy, const KernelSupport& kernel) {
+  const int abi = kernel.landlock_abi;
   std::vector<std::string> warnings;
   if (policy.level == Level::kUnsafeNoGuard) return warnings;
+  if (abi < std::min(kernel.landlock_abi_kernel, kNewestLandlockAbi)) {
+    warnings.push_back("Landlock ABI lowered from " + std::to_string(kernel.landlock_abi_kernel) +
+                       " to " + std::to_string(abi) + " by GUARD_LANDLOCK_ABI_MAX");
+  }
   if (abi == 1) {
     warnings.push_back("this kernel refuses rename and link across folders in every sandbox; " +
                        kernel_with_abi(2) + " can allow them");
@@ -106,7 +111,7 @@ Report report_of(const ResolvedPolicy& resolved, const KernelSupport& kernel,
   report.connect_ports = policy.allow_connect;
   report.bind_ports = policy.allow_bind;
   report.ungoverned = ungoverned_by(policy, kernel, supervision);
-  report.warnings = warnings_of(policy, kernel.landlock_abi);
+  report.warnings = warnings_of(policy, kernel);
   return report;
 }
 
