@@ -7,9 +7,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-
-#include <fmt/format.h>
+#include <string_view>
+#include <utility>
 
 #include "common/base/shell_quote.h"
 #include "common/base/visible.h"
@@ -37,7 +36,17 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string scratch_folder() { return fmt::format("/var/tmp/guardd-{}", ::geteuid()); }
+std::string quoted(std::string_view path) { return "'" + visible(path) + "'"; }
+
+std::string octal(mode_t mode) {
+  std::string digits;
+  for (int shift = 9; shift >= 0; shift -= 3) {
+    digits += static_cast<char>('0' + ((mode >> shift) & 7));
+  }
+  return digits;
+}
+
+std::string scratch_folder() { return "/var/tmp/guardd-" + std::to_string(::geteuid()); }
 
 bool is_ours(const std::string& directory) {
   struct stat status{};
@@ -45,26 +54,20 @@ bool is_ours(const std::string& directory) {
          status.st_uid == ::geteuid();
 }
 
-Result<std::string> checked(std::string path, std::string_view source) {
-  if (path.empty()) {
-    return failure(Errc::kInvalid, fmt::format("{} is empty", source), "give an absolute path");
-  }
-  if (path[0] != '/') {
-    return failure(Errc::kInvalid, fmt::format("{} '{}' is not absolute", source, visible(path)),
-                   "give an absolute path");
-  }
-  if (path.find('\0') != std::string::npos) {
-    return failure(Errc::kInvalid, fmt::format("{} has a NUL byte", source));
-  }
+Result<std::string> checked(std::string path, const std::string& source) {
+  const auto wrong = [&](const std::string& why, std::string hint) {
+    return failure(Errc::kInvalid, source + " " + why, std::move(hint));
+  };
+  if (path.empty()) return wrong("is empty", "give an absolute path");
+  if (path[0] != '/') return wrong(quoted(path) + " is not absolute", "give an absolute path");
+  if (path.find('\0') != std::string::npos) return wrong("has a NUL byte", "");
   if (path.back() == '/') {
-    return failure(Errc::kInvalid, fmt::format("{} '{}' names a folder", source, visible(path)),
-                   fmt::format("{}guardd.sock", visible(path)));
+    return wrong(quoted(path) + " names a folder", shell_quote(path + "guardd.sock"));
   }
   if (path.size() > kMaxSocketPath) {
-    return failure(Errc::kInvalid,
-                   fmt::format("{} '{}' is {} bytes; a socket's path is at most {}", source,
-                               visible(path), path.size(), kMaxSocketPath),
-                   "set XDG_RUNTIME_DIR or --socket to something shorter");
+    return wrong(quoted(path) + " is " + std::to_string(path.size()) +
+                     " bytes; a socket's path is at most " + std::to_string(kMaxSocketPath),
+                 "set XDG_RUNTIME_DIR or --socket to something shorter");
   }
   return path;
 }
@@ -79,7 +82,7 @@ std::string home_folder(const char* variable, const char* below_home) {
 
 std::unexpected<Error> not_private(const std::string& directory, std::string_view why,
                                    std::string hint) {
-  return failure(Errc::kDenied, fmt::format("'{}' {}", visible(directory), why), std::move(hint));
+  return failure(Errc::kDenied, quoted(directory) + " " + std::string(why), std::move(hint));
 }
 
 Result<UniqueFd> open_path(const std::string& directory) {
@@ -89,13 +92,13 @@ Result<UniqueFd> open_path(const std::string& directory) {
     return not_private(directory, "is not a directory (a symbolic link is not followed)",
                        "remove it, or name another with --socket");
   }
-  return os_failure(fmt::format("open '{}'", visible(directory)));
+  return os_failure("open " + quoted(directory));
 }
 
 // mkdir(2) obeys the umask, which can only take bits from 0700; EEXIST is another of us.
 Result<> make_private(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return os_failure(fmt::format("mkdir '{}'", visible(directory)));
+  return os_failure("mkdir " + quoted(directory));
 }
 
 // The parent is made only when it is a guardd folder of ours to make: …/guardd/x below a runtime
@@ -117,7 +120,7 @@ Result<std::string> socket_path(const std::string& flag) {
   if (const std::string runtime = absolute_variable("XDG_RUNTIME_DIR"); !runtime.empty()) {
     return checked(without_trailing_slash(runtime) + "/guardd/guardd.sock", "the socket's path");
   }
-  if (const std::string runtime = fmt::format("/run/user/{}", ::geteuid()); is_ours(runtime)) {
+  if (const std::string runtime = "/run/user/" + std::to_string(::geteuid()); is_ours(runtime)) {
     return runtime + "/guardd/guardd.sock";
   }
   return scratch_folder() + "/guardd.sock";
@@ -144,16 +147,15 @@ Result<UniqueFd> open_private_directory(const std::string& directory) {
 
   struct stat status{};
   if (::fstat(opened->get(), &status) != 0) {
-    return os_failure(fmt::format("stat '{}'", visible(directory)));
+    return os_failure("stat " + quoted(directory));
   }
   if (status.st_uid != ::geteuid()) {
-    return not_private(directory, fmt::format("belongs to uid {}, not to us", status.st_uid),
+    return not_private(directory, "belongs to uid " + std::to_string(status.st_uid) + ", not to us",
                        "name another with --socket");
   }
   if ((status.st_mode & 077) != 0) {
-    return not_private(directory,
-                       fmt::format("is open to others (mode {:04o})", status.st_mode & 07777),
-                       fmt::format("chmod 700 {}", shell_quote(directory)));
+    return not_private(directory, "is open to others (mode " + octal(status.st_mode) + ")",
+                       "chmod 700 " + shell_quote(directory));
   }
   return opened;
 }

@@ -30,23 +30,24 @@ namespace guard::supervise {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c647247;  // "GrdL"
 inline constexpr std::uint32_t kProtocolVersion = 1;
-// guardd starts `guard-launcher` without arguments, its end of the launch socket as this descriptor,
-// standard input and output /dev/null, standard error guardd's own, in a session of its own.
+// guardd starts `guard-launcher` without arguments, its end of the launch socket as this
+// descriptor, standard input and output /dev/null, standard error guardd's own, in a session of its
+// own.
 inline constexpr int kLauncherSocket = 3;
 inline constexpr std::size_t kMaxBlockBytes = 4u << 20;
 
 // The descriptors that travel with a Launch, in this order. An absent optional one is /dev/null's
 // place holder: it is simply not sent, and its bit in `present` is clear.
 enum class LaunchFd : std::uint8_t {
-  kBlock,        // memfd, sealed
-  kControl,      // the monitor's end of the run's control socket
-  kStdin,        // read end, or /dev/null
-  kStdout,       // write end
-  kStderr,       // write end
-  kCwd,          // O_PATH | O_DIRECTORY
-  kRuleset,      // Landlock ruleset; absent when nothing is confined
-  kCanaryDir,    // O_PATH; absent when nothing is confined
-  kResult,       // write end, becomes fd 3 of the program; optional
+  kBlock,      // memfd, sealed
+  kControl,    // the monitor's end of the run's control socket
+  kStdin,      // read end, or /dev/null
+  kStdout,     // write end
+  kStderr,     // write end
+  kCwd,        // O_PATH | O_DIRECTORY
+  kRuleset,    // Landlock ruleset; absent when nothing is confined
+  kCanaryDir,  // O_PATH; absent when nothing is confined
+  kResult,     // write end, becomes fd 3 of the program; optional
   kCount,
 };
 
@@ -60,7 +61,7 @@ struct Launch {
   std::vector<sock_filter> filter;
   std::vector<sandbox::Limit> limits;
   std::string canary_name;
-  std::chrono::milliseconds wall{0};    // 0: no limit
+  std::chrono::milliseconds wall{0};  // 0: no limit
   std::chrono::milliseconds grace{250};
   mode_t umask = 022;
   int oom_score_adj = 500;
@@ -105,16 +106,17 @@ Result<Launch> read_launch(const Handover& handover);
 
 // Monitor → guardd. Fixed size; unused fields are zero.
 enum class EventKind : std::uint32_t {
-  kStarted = 1,      // the program has been executed; pid is set
-  kPassedOver = 2,   // candidate `index` was refused with `error` and the next was tried
-  kSpawnFailed = 3,  // stage, error, index (candidate), axis; the last event of this run but kFinished
-  kFinished = 4,     // exactly once, last: the tree is dead
+  kStarted = 1,     // the program has been executed; pid is set
+  kPassedOver = 2,  // candidate `index` was refused with `error` and the next was tried
+  kSpawnFailed =
+      3,          // stage, error, index (candidate), axis; the last event of this run but kFinished
+  kFinished = 4,  // exactly once, last: the tree is dead
 };
 enum class EndCause : std::uint32_t {
-  kOwn = 1,        // the program ended by itself
-  kWall = 2,       // wall limit
-  kOrder = 3,      // guardd said kKill (its reason stays with guardd)
-  kNotStarted = 4, // spawn failed
+  kOwn = 1,         // the program ended by itself
+  kWall = 2,        // wall limit
+  kOrder = 3,       // guardd said kKill (its reason stays with guardd)
+  kNotStarted = 4,  // spawn failed
 };
 struct MonitorEvent {
   EventKind kind{};

@@ -11,7 +11,6 @@
 #include "common/os/pidfd.h"
 #include "common/os/pipe.h"
 #include "common/os/proc_stat.h"
-#include "common/os/raw_syscall.h"
 
 namespace guard::os {
 namespace {
@@ -135,15 +134,6 @@ TEST(ProcStat, OfNobodyIsNotFound) {
 TEST(AllProcesses, HoldsThisOne) {
   const auto processes = *all_processes();
   EXPECT_NE(std::find(processes.begin(), processes.end(), *proc_stat(::getpid())), processes.end());
-}
-
-TEST(RawCall, ReturnsValuesAndNegatedErrors) {
-  EXPECT_EQ(raw::call(SYS_getpid), ::getpid());
-  errno = 0;
-  EXPECT_EQ(raw::call(SYS_close, -1), -EBADF);
-  EXPECT_EQ(errno, 0);
-  const auto pipe = *make_pipe();
-  EXPECT_EQ(raw::call(SYS_write, pipe.write.get(), raw::word("abc"), 3), 3);
 }
 
 }  // namespace

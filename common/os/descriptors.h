@@ -1,0 +1,14 @@
+// What a process that was forked off keeps open.
+#pragma once
+
+#include <initializer_list>
+
+#include "common/base/result.h"
+
+namespace guard::os {
+
+// Closes every descriptor but these (any order; negative ones are ignored): close_range(2), Linux
+// 5.9. For a process with one thread, right after fork(2) or at the top of main.
+Result<> close_all_but(std::initializer_list<int> kept);
+
+}  // namespace guard::os
