@@ -42,11 +42,19 @@ Orders Staged::orders() const {
 }
 
 Result<Staged> stage(const Plan& plan, const ResolvedPolicy& resolved) {
+  seccomp::Program filter;
+  if (plan.confine) {
+    GUARD_ASSIGN(filter, seccomp::build_filter(plan.filter));
+  }
+  return stage(plan, resolved, std::move(filter));
+}
+
+Result<Staged> stage(const Plan& plan, const ResolvedPolicy& resolved, seccomp::Program filter) {
   Staged staged;
   staged.confine_ = plan.confine;
   if (!plan.confine) return staged;
   GUARD_ASSIGN(staged.ruleset_, build_ruleset(plan, resolved));
-  GUARD_ASSIGN(staged.filter_, seccomp::build_filter(plan.filter));
+  staged.filter_ = std::move(filter);
   staged.limits_ = plan.limits;
   // The kernel counts every process of the user, wherever it runs; what was asked is how many more.
   for (Limit& limit : staged.limits_) {
