@@ -59,6 +59,9 @@ std::string json_of(T value) {
   return std::to_string(value);
 }
 
+std::string json_of(const ProtectionLine& line);
+std::string json_of(const GrantLine& grant);
+
 template <class T>
 std::string list_of(const std::vector<T>& items) {
   std::string json = "[";
