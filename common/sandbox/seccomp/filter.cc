@@ -4,10 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -79,10 +82,11 @@ Result<Program> back(Arch arch, std::span<const Rule> rules) {
 }  // namespace
 
 Result<Program> build_filter(const FilterSpec& spec) {
-  std::vector<Rule> all = rules(spec);
-  const auto for_back = std::ranges::stable_partition(
-      all, [&](const Rule& rule) { return belongs_in_front(rule, spec.arch); });
-  const std::span for_front(all.begin(), for_back.begin());
+  std::vector<Rule> for_front;
+  std::vector<Rule> for_back;
+  for (Rule& rule : rules(spec)) {
+    (belongs_in_front(rule, spec.arch) ? for_front : for_back).push_back(std::move(rule));
+  }
   GUARD_ASSIGN(const Program first, front(spec.arch, for_front));
   GUARD_ASSIGN(const Program second, back(spec.arch, for_back));
   return concatenate(first, second);

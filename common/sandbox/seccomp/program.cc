@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -61,7 +60,12 @@ bool known(std::uint16_t code) {
       BPF_JMP | BPF_JSET | BPF_K,
       BPF_JMP | BPF_JSET | BPF_X,
   });
-  return std::ranges::find(kCodes, code) != kCodes.end();
+  static constexpr auto kKnown = [] {
+    std::array<bool, 256> known{};
+    for (const std::uint16_t each : kCodes) known[each] = true;
+    return known;
+  }();
+  return code < kKnown.size() && kKnown[code];
 }
 
 // What is wrong with one instruction by itself, or null.

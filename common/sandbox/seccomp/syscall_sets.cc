@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
