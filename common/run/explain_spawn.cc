@@ -8,6 +8,7 @@
 #include "common/run/executable_file.h"
 #include "common/run/result.h"
 #include "common/sandbox/path_text.h"
+#include "common/sandbox/witness.h"
 
 namespace guard::run {
 namespace {
@@ -140,9 +141,9 @@ Words explain_exec(int error, const std::string& path, const sandbox::Report* re
     case ELOOP:
       return {quoted(path) + " leads through too many symbolic links or interpreters", ""};
     case EAGAIN:
-      return {quoted(path) + ": this user has too many processes", "see --limit-processes"};
+      return {quoted(path) + ": this user has too many processes", "end some of them"};
     case ENOMEM:
-      return {quoted(path) + ": not enough memory", "see --limit-memory"};
+      return {quoted(path) + ": not enough memory", ""};
     default:
       return {fmt::format("{}: {}", quoted(path), std::strerror(error)), ""};
   }
@@ -181,7 +182,8 @@ Words explain(Stage stage, int error, std::uint8_t axis, const std::string& path
     case Stage::kSeccomp:
       return explain_seccomp(error);
     case Stage::kWitness:
-      return {fmt::format("the sandbox does not hold: check {} was let through", axis),
+      return {fmt::format("the sandbox does not hold: {} was let through",
+                          sandbox::name_of(static_cast<sandbox::WitnessAxis>(axis))),
               "nothing was run; please report this kernel"};
     case Stage::kLimits:
       return {fmt::format("a limit cannot be set: {}", std::strerror(error)),

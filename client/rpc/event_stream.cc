@@ -1,0 +1,82 @@
+#include "client/rpc/event_stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/wire/limits.h"
+#include "common/wire/run_event.h"
+#include "common/wire/status_code.h"
+
+namespace guard::client {
+
+EventStream::EventStream(v1::Guard::StubInterface& stub, v1::RunRequest request)
+    : stub_(stub), run_id_(request.run_id()), stream_(stub.RunStream(&context_)) {
+  v1::RunInput input;
+  *input.mutable_start() = std::move(request);
+  (void)stream_->Write(input);  // when it fails, next() has the status
+}
+
+EventStream::~EventStream() {
+  if (over_) return;
+  // gRPC wants every call finished; a cancelled one finishes at once.
+  context_.TryCancel();
+  (void)stream_->Finish();
+}
+
+Result<std::optional<run::Event>> EventStream::next() {
+  while (!over_) {
+    v1::RunEvent message;
+    if (!stream_->Read(&message)) {
+      over_ = true;
+      const grpc::Status status = stream_->Finish();
+      if (status.ok()) break;
+      return std::unexpected(wire::from_status(status.error_code(), status.error_message()));
+    }
+    GUARD_ASSIGN(std::optional<run::Event> event, wire::event_from(std::move(message)));
+    if (event) return event;
+  }
+  return std::optional<run::Event>{};
+}
+
+bool EventStream::send_stdin(std::string_view bytes) {
+  const std::lock_guard lock(writing_);
+  while (!bytes.empty()) {
+    if (done_writing_) return false;
+    const std::string_view piece = bytes.substr(0, wire::kMaxStdinBytes);
+    v1::RunInput input;
+    input.set_stdin(std::string(piece));
+    if (!stream_->Write(input)) return false;
+    bytes.remove_prefix(piece.size());
+  }
+  return true;
+}
+
+void EventStream::close_stdin() {
+  const std::lock_guard lock(writing_);
+  if (done_writing_) return;
+  v1::RunInput input;
+  input.set_close_stdin(true);  // not a half-close: signals may follow
+  if (!stream_->Write(input)) done_writing_ = true;
+}
+
+bool EventStream::signal(int number) {
+  if (std::unique_lock lock(writing_, std::try_to_lock); lock) {
+    if (done_writing_) return false;
+    v1::RunInput input;
+    input.set_signal(number);
+    return stream_->Write(input);
+  }
+  // Standard input waits for the program to read it, and this would wait behind it.
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  v1::SignalRequest request;
+  request.set_run_id(run_id_);
+  request.set_signal(number);
+  v1::SignalReply reply;
+  return stub_.Signal(&context, request, &reply).ok();
+}
+
+void EventStream::cancel() { context_.TryCancel(); }
+
+}  // namespace guard::client
