@@ -82,6 +82,10 @@ class Hygiene(Lint):
         self.write("docs/a.md", "see\n" + os.path.join("/root", "notes") + "\n")
         self.assertFinds("hygiene", "docs/a.md:2: a path of one machine: /root/n")
 
+    def test_catches_the_place_of_the_checkout(self):
+        self.write("README.md", f"run {self.root}/dev\n")
+        self.assertFinds("hygiene", f"README.md:1: a path of one machine: {self.root}")
+
     def test_catches_a_file_that_is_too_long(self):
         self.write("common/a.cc", "//\n" * 601)
         self.assertFinds("hygiene", "common/a.cc:601: more than 600 lines: look for the second idea")
