@@ -76,8 +76,7 @@ Result<> check_size(const Options& options, const sandbox::Environment& environm
 // The folders of the run, and what they change in the policy and the environment.
 Result<> give_home(const Options& options, const std::optional<os::ScratchRoot>& root,
                    Policy& policy, sandbox::EnvRequest& env) {
-  const bool wanted = policy.default_grants && policy.level != sandbox::Level::kUnsafeNoGuard;
-  if (!wanted || !root) return {};
+  if (!policy.default_grants || !root) return {};
   if (options.verb == Verb::kCheck) {
     // Made at start, and not for a look: named as they would be.
     env.private_tmp = root->path() + "/run-*/tmp";
@@ -99,7 +98,10 @@ Result<Prepared> prepare(Options options, const std::vector<std::string>& caller
   const std::string home(sandbox::value_of(caller_environment, "HOME"));
   const std::string note = grant_working_directory(
       request, working_directory(), home.starts_with('/') ? sandbox::canonical_path(home) : "");
-  GUARD_ASSIGN(PrivateFolders folders, find_private_folders(request.policy));
+  PrivateFolders folders;
+  if (request.policy.level != sandbox::Level::kUnsafeNoGuard) {
+    GUARD_ASSIGN(folders, find_private_folders(request.policy));
+  }
   GUARD_TRY(give_home(options, folders.root, request.policy, request.env));
 
   Prepared prepared;

@@ -65,12 +65,14 @@ Result<> make_folder(int parent, const std::string& name) {
   return {};
 }
 
+// Inside another sandbox /proc may be out of reach; the outer one removes the whole folder then.
 Result<> write_owner(int folder, pid_t owner) {
-  GUARD_ASSIGN(const ProcStat process, proc_stat(owner));
+  const auto process = proc_stat(owner);
+  if (!process && process.error().code != Errc::kDenied) return std::unexpected(process.error());
+  const std::uint64_t start_time = process ? process->start_time : 0;
   GUARD_ASSIGN(const UniqueFd file,
                open_at(folder, "owner", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  return write_all(file.get(),
-                   std::to_string(owner) + " " + std::to_string(process.start_time) + "\n");
+  return write_all(file.get(), std::to_string(owner) + " " + std::to_string(start_time) + "\n");
 }
 
 struct Owner {

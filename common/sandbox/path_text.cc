@@ -24,8 +24,7 @@ std::string absolute_path(std::string_view path, std::string_view directory) {
     if (!component.empty() && component != ".") result.append("/").append(component);
     at = slash + 1;
   }
-  const bool trailing = joined.ends_with('/') || joined.ends_with("/.");
-  if (result.empty() || trailing) result += '/';
+  if (result.empty()) result = "/";
   return result;
 }
 

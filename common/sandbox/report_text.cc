@@ -18,6 +18,7 @@ class Lines {
   void labelled(std::string_view label, std::string_view text) {
     text_ += fmt::format("{}{:<12} {}\n", prefix_, fmt::format("{}:", label), text);
   }
+  void heading(std::string_view label) { text_ += fmt::format("{}{}:\n", prefix_, label); }
   void below(std::string_view text) { text_ += fmt::format("{}  {}\n", prefix_, text); }
 
   std::string text() && { return std::move(text_); }
@@ -68,18 +69,18 @@ void show_grants(const Report& report, Lines& lines) {
 }
 
 void show_details(const Report& report, Lines& lines) {
-  lines.labelled("grants", "");
+  lines.heading("grants");
   for (const GrantLine& grant : report.grants) {
     lines.below(fmt::format("{}: {} [{}]", grant_words(grant),
                             grant.skipped ? "nothing" : grant.rights, name_of(grant.origin)));
   }
-  lines.labelled("protections", "");
+  lines.heading("protections");
   for (const ProtectionLine& line : report.protections) {
     lines.below(fmt::format("{}: {}{}{}", name_of(line.protection), name_of(line.status),
                             line.by.empty() ? "" : " by " + line.by,
                             line.why.empty() ? "" : " (" + line.why + ")"));
   }
-  lines.labelled("not governed", "");
+  lines.heading("not governed");
   for (const std::string& clause : report.ungoverned) lines.below(clause);
 }
 
@@ -90,9 +91,7 @@ std::string grant_words(const GrantLine& grant) {
   if (grant.skipped) {
     return text + (grant.note.empty() ? " (missing, skipped)" : " (" + visible(grant.note) + ")");
   }
-  std::string written = grant.path;
-  while (written.size() > 1 && written.ends_with('/')) written.pop_back();
-  if (grant.resolved != written) text += " -> " + shell_quote(grant.resolved);
+  if (grant.resolved != grant.path) text += " -> " + shell_quote(grant.resolved);
   if (grant.origin == Origin::kCwd) text += " (working directory)";
   if (!grant.note.empty()) text += " (" + visible(grant.note) + ")";
   return text;
