@@ -228,7 +228,7 @@ class Services:
         listener.bind(address)
         listener.setblocking(False)
         if kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
-            listener.listen(64)
+            listener.listen(4096)  # one attack connects that often
         self._sockets[name] = listener
         return listener
 

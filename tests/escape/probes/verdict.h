@@ -52,11 +52,14 @@ __attribute__((noreturn)) static inline void verdict(long result) {
 }
 
 // The number of a descriptor, process or port on the command line.
+// Keeps errno.
 static inline long number(const char* text) {
   char* end;
+  const int error = errno;
   errno = 0;
   const long value = strtol(text, &end, 0);
   if (errno || *end || end == text) broken("'%s' is no number", text);
+  errno = error;
   return value;
 }
 
