@@ -21,6 +21,18 @@ constexpr std::array<std::pair<Errc, int>, 9> kCodes{{
     {Errc::kUnavailable, 14},  // UNAVAILABLE
 }};
 
+// Metadata of a call is 8 KiB at most, and a byte that is not ASCII takes three of them.
+constexpr std::size_t kMaxMessage = 2000;
+
+void shorten(std::string& text) {
+  if (text.size() <= kMaxMessage) return;
+  text.resize(kMaxMessage);
+  // Not in the midst of a UTF-8 sequence.
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0x80) text.pop_back();
+  text += "...";
+}
+
 }  // namespace
 
 Status to_status(const Error& error) {
@@ -29,6 +41,7 @@ Status to_status(const Error& error) {
     if (errc == error.code) status.code = code;
   }
   if (!error.hint.empty()) status.message += "\n" + error.hint;
+  shorten(status.message);
   return status;
 }
 

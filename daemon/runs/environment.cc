@@ -1,0 +1,48 @@
+#include "daemon/runs/environment.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/sandbox/environment.h"
+
+namespace guard::daemon {
+namespace {
+
+bool keeps(const run::Spec& spec, std::string_view name) {
+  return std::ranges::find(spec.keep_env, name) != spec.keep_env.end();
+}
+
+void set(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
+  const std::string start = std::string(name) + "=";
+  const auto found = std::ranges::find_if(
+      environment, [&](const std::string& variable) { return variable.starts_with(start); });
+  if (found == environment.end()) {
+    environment.push_back(start + std::string(value));
+  } else {
+    *found = start + std::string(value);
+  }
+}
+
+}  // namespace
+
+PrivateVariables private_variables(const run::Spec& spec) {
+  if (!spec.policy.default_grants) return {};
+  return {.home = !spec.policy.real_home && !keeps(spec, "HOME"), .tmp = !keeps(spec, "TMPDIR")};
+}
+
+std::vector<std::string> environment_of(const run::Spec& spec, const std::string& home,
+                                        const std::string& tmp) {
+  std::vector<std::string> out;
+  bool has_path = false;
+  for (const auto& variable : spec.env) {
+    if (sandbox::never_passes(variable.name)) continue;
+    has_path = has_path || variable.name == "PATH";
+    out.push_back(variable.name + "=" + variable.value);
+  }
+  if (!home.empty()) set(out, "HOME", home);
+  if (!tmp.empty()) set(out, "TMPDIR", tmp);
+  if (!has_path && !keeps(spec, "PATH")) set(out, "PATH", run::kDefaultPath);
+  return out;
+}
+
+}  // namespace guard::daemon

@@ -1,0 +1,24 @@
+#include "daemon/runs/private_folder.h"
+
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+namespace guard::daemon {
+
+Result<PrivateFolder> PrivateFolder::make(const os::ScratchRoot& root, const std::string& run_id) {
+  GUARD_ASSIGN(auto folders, root.make_run(run_id, ::getpid()));
+  return PrivateFolder(root, std::move(folders));
+}
+
+PrivateFolder::~PrivateFolder() { (void)remove(); }
+
+std::vector<std::string> PrivateFolder::remove() {
+  if (root_ == nullptr) return {};
+  auto discarded = std::exchange(root_, nullptr)->remove_run(folders_.name);
+  if (discarded) return *std::move(discarded);
+  spdlog::warn("{} stays behind: {}", folders_.name, discarded.error().message());
+  return {};
+}
+
+}  // namespace guard::daemon
