@@ -1,12 +1,15 @@
 #include "common/os/runtime_dir.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -72,12 +75,30 @@ Result<std::string> checked(std::string path, const std::string& source) {
   return path;
 }
 
+// The home of our uid in /etc/passwd, read without NSS, which a static binary does not have; ""
+// when it is not there (users of a directory service).
+std::string home_in_passwd() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/etc/passwd", "re"), std::fclose);
+  if (!file) return "";
+  while (const passwd* entry = ::fgetpwent(file.get())) {
+    if (entry->pw_uid != ::geteuid()) continue;
+    return entry->pw_dir != nullptr && entry->pw_dir[0] == '/' ? entry->pw_dir : "";
+  }
+  return "";
+}
+
+// $HOME is often set to a folder inside a workspace, where a run could plant a configuration.
+std::string home() {
+  std::string known = home_in_passwd();
+  return without_trailing_slash(known.empty() ? absolute_variable("HOME") : std::move(known));
+}
+
 std::string home_folder(const char* variable, const char* below_home) {
   if (std::string folder = absolute_variable(variable); !folder.empty()) {
     return without_trailing_slash(std::move(folder)) + "/guardd";
   }
-  const std::string home = absolute_variable("HOME");
-  return home.empty() ? "" : without_trailing_slash(home) + below_home;
+  const std::string folder = home();
+  return folder.empty() ? "" : folder + below_home;
 }
 
 std::unexpected<Error> not_private(const std::string& directory, std::string_view why,

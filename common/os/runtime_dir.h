@@ -3,9 +3,13 @@
 //   socket   $GUARDD_SOCKET (or --socket), else $XDG_RUNTIME_DIR/guardd/guardd.sock, else
 //            /run/user/UID/guardd/guardd.sock when /run/user/UID is ours, else
 //            /var/tmp/guardd-UID/guardd.sock
-//   config   $XDG_CONFIG_HOME/guardd, else $HOME/.config/guardd
-//   state    $XDG_STATE_HOME/guardd, else $HOME/.local/state/guardd
+//   config   $XDG_CONFIG_HOME/guardd, else ~/.config/guardd
+//   state    $XDG_STATE_HOME/guardd, else ~/.local/state/guardd
 //   scratch  /var/tmp/guardd-UID (private HOME and TMPDIR of runs; scratch_dir.h)
+//
+// ~ is the home of our uid in /etc/passwd, and $HOME only when the uid is not listed there: $HOME
+// is often a folder inside a workspace, and a run that may write there must not reach a
+// configuration.
 #pragma once
 
 #include <string>
@@ -16,12 +20,12 @@
 
 namespace guard::os {
 
-// Absolute. kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path takes
-// (107 bytes). `flag` empty: not given.
+// Absolute. kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path
+// takes (107 bytes). `flag` empty: not given.
 Result<std::string> socket_path(const std::string& flag);
 
-// Folders that no grant may cover: runtime (of the socket in use), config, state, scratch. Absolute;
-// they need not exist. Symlinks are not resolved here.
+// Folders that no grant may cover: runtime (of the socket in use), config, state, scratch.
+// Absolute; they need not exist. Symlinks are not resolved here.
 std::vector<std::string> protected_folders(const std::string& socket);
 
 // Opens `directory` O_PATH|O_DIRECTORY|O_NOFOLLOW and proves that it is ours and nobody else may

@@ -1,5 +1,6 @@
 #include "common/os/runtime_dir.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,12 +69,23 @@ TEST_F(RuntimeDir, RefusesRelativeAndEmptySocketPaths) {
   EXPECT_EQ(socket_path("").error().what, "GUARDD_SOCKET is empty");
 }
 
-TEST_F(RuntimeDir, ProtectsTheFoldersOfTheDaemon) {
+TEST_F(RuntimeDir, ProtectsTheFoldersOfTheDaemonInTheHomeOfThePasswordFile) {
+  const passwd* user = ::getpwuid(::geteuid());
+  ASSERT_NE(user, nullptr);
+  const std::string home = user->pw_dir;
   const auto folders = protected_folders("/run/x/guardd/guardd.sock");
   EXPECT_THAT(folders, Contains("/run/x/guardd"));
-  EXPECT_THAT(folders, Contains("/home/somebody/.config/guardd"));
-  EXPECT_THAT(folders, Contains("/home/somebody/.local/state/guardd"));
+  EXPECT_THAT(folders, Contains(home + "/.config/guardd"));
+  EXPECT_THAT(folders, Contains(home + "/.local/state/guardd"));
   EXPECT_THAT(folders, Contains("/var/tmp/guardd-" + std::to_string(::geteuid())));
+  EXPECT_THAT(folders, Not(Contains(HasSubstr("/home/somebody/"))));  // $HOME
+}
+
+TEST_F(RuntimeDir, ProtectsTheFoldersThatXdgVariablesName) {
+  ::setenv("XDG_CONFIG_HOME", "/somewhere/config", 1);
+  const auto folders = protected_folders("/run/x/guardd/guardd.sock");
+  ::unsetenv("XDG_CONFIG_HOME");
+  EXPECT_THAT(folders, Contains("/somewhere/config/guardd"));
 }
 
 TEST_F(RuntimeDir, MakesAMissingFolderForUsAlone) {
