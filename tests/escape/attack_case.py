@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ import unittest
 import attacks
 import guardtest
 import outside as outside_world
-from attacks import DAEMON, DID, IN_VAIN, LEARNT, ONESHOT
+from attacks import DID, FAILED, IN_VAIN, LEARNT, ONESHOT
 
 UNCONFINED = "unconfined"
 PATIENCE = 30  # seconds that an attempt may take; none should need one
@@ -71,6 +72,9 @@ class AttackTestCase(unittest.TestCase):
         cls.guardd = guardtest.Daemon(cls.outside.folder / "run")
         cls.addClassCleanup(cls.guardd.stop)
         cls.guardd_socket = cls.guardd.socket
+        launcher = guardtest.descendants(cls.guardd.pid)[0]
+        cls.guardd_names = {"guardd": cls.guardd.socket, "guardd_pid": cls.guardd.pid,
+                            "launcher_pid": launcher}
 
     # --- judging --------------------------------------------------------------------------------
 
@@ -91,6 +95,8 @@ class AttackTestCase(unittest.TestCase):
 
     def prove(self, attack):
         """The attack works without a sandbox, here, or we learn nothing by its failing in one."""
+        if attack.tool and not shutil.which(attack.tool, path="/usr/bin:/bin"):
+            self.skipTest(f"kernel: {attack.tool} is not installed")
         if attack.name not in self._proofs:
             self._proofs[attack.name] = self.attempt(attack, UNCONFINED)
         proof = self._proofs[attack.name]
@@ -120,7 +126,9 @@ class AttackTestCase(unittest.TestCase):
             attack.after(outside)
         effects |= outside.effects()
         attempt = Attempt(command, rc, out, err, effects)
-        if attempt.verdict == "did" or not attack.argv.startswith("attack_") and rc == 0:
+        if not is_probe(attack):
+            attempt.verdict = "did" if rc == 0 else f"refused {FAILED}" if rc < 125 else ""
+        if attempt.verdict == "did":
             effects.add(DID)
         learnt = outside.token if not attack.terminal else f"overheard {outside.token}"
         if learnt in out:
@@ -151,20 +159,20 @@ class AttackTestCase(unittest.TestCase):
         self.assertTrue(guardtest.wait_until(gone, 25), "survivors do not stop")
 
     def command(self, attack, door):
-        names = {**self.outside.names(), "guardd": self.guardd_socket}
-        if attack.argv.startswith("attack_"):
+        names = {**self.outside.names(), **self.guardd_names}
+        if is_probe(attack):
             argv = [word.format(**names) for word in attack.argv.split()]
             argv[0] = str(self.outside.bin / argv[0])
         else:
             argv = ["/bin/sh", "-c", attack.argv.format(**names)]
         if door == UNCONFINED:
             return argv
-        services, flags = self.outside.services, []
-        for flag, value in (("--allow-read", self.outside.ro), ("--allow-write", self.outside.ws),
-                            ("--allow-connect", names["granted_tcp"]),
-                            ("--allow-connect", services.bindable),
-                            ("--allow-bind", services.bindable)):
-            flags += [flag, str(value)]
+        flags = ["--allow-read", self.outside.ro, "--allow-write", self.outside.ws]
+        if "connect" in attack.ports:
+            for name in ("granted_tcp", "bindable"):
+                flags += ["--allow-connect", str(names[name])]
+        if "bind" in attack.ports:
+            flags += ["--allow-bind", str(names["bindable"])]
         if door == ONESHOT:
             return [guardtest.BIN / "xenarch-guard", *flags, "--", *argv]
         if attack.timeout:
@@ -245,6 +253,11 @@ class AttackTestCase(unittest.TestCase):
             yield fd
         finally:
             os.close(fd)
+
+
+def is_probe(attack):
+    """Else it is a shell script."""
+    return attack.argv.startswith("attack_")
 
 
 def _text(data):

@@ -15,6 +15,9 @@ ONESHOT, DAEMON = "xenarch-guard", "guardctl run"
 # In `refused`: the attempt may look like a success to the program that made it; nothing came of it.
 IN_VAIN = "in vain"
 
+# In `refused`: a shell script (an attack that starts no probe) ended with an error of its own.
+FAILED = "exit"
+
 # In `effect`: not a change outside, but what the probe says of itself.
 DID = "the probe says so"
 LEARNT = "the probe prints the token"
@@ -28,6 +31,7 @@ class Attack:
     refused: tuple = ()      # names of errors, or IN_VAIN
     open: object = ""        # why it gets through; a dict by door when that differs
     needs: str = ""          # what a kernel may lack for it to work unconfined: then a skip
+    tool: str = ""           # what has to be installed for it
     who: str = "all"         # "root": refused to an ordinary user by the kernel itself; "user"
     terminal: bool = False   # runs on a terminal of its own
     typing: str = ""         # what a person types there meanwhile
@@ -37,6 +41,7 @@ class Attack:
     after: object = None     # called with (outside) when it is over: the user goes on working
     timeout: float = 0       # seconds until the run is ended from outside
     survives: bool = False   # detached processes are what is looked for
+    ports: tuple = ("connect", "bind")  # which port grants the run has
     doors: tuple = (ONESHOT, DAEMON)
 
     @property
@@ -217,6 +222,11 @@ attack("unix.receive_descriptor", "attack_unix receive_descriptor {out}/descript
 attack("unix.squat", "attack_unix squat @escape-{token}-free", DID, "EPERM")
 attack("unix.squat_autobind", "attack_unix squat_autobind", DID, "EPERM")
 attack("unix.squat_path", "attack_unix squat {out}/new", "out/new appeared", "EPERM")
+# What such a service does for whoever asks, with the programs that ask.
+attack("unix.tmux", "tmux -S {out}/tmux.sock run-shell 'touch {out}/new'", "out/new appeared", FAILED,
+       tool="tmux")
+attack("unix.ssh_agent", "SSH_AUTH_SOCK={out}/agent.sock ssh-add -l", LEARNT, FAILED,
+       tool="ssh-agent")
 attack("unix.guardd", "attack_unix stream {guardd} {message}", DID, "EPERM")
 
 # --- net: the network ---------------------------------------------------------------------------
@@ -274,6 +284,14 @@ attack("net.mptcp_serve", "attack_net mptcp_serve 127.0.0.1 {unbindable}", LEARN
        "EPROTONOSUPPORT", needs="no MPTCP", when_ready=visit)
 attack("net.tcp_serve_unbound", "attack_net tcp_serve_unbound", LEARNT, when_ready=visit,
        open="listen(2) without bind(2) is asked for no Landlock right; refused without a bind grant")
+attack("net.tcp_serve_unbound_without_bind", "attack_net tcp_serve_unbound", LEARNT, "EPERM",
+       when_ready=visit, ports=("connect",))
+attack("net.tcp_without_ports", "attack_net tcp 127.0.0.1 {tcp} {message}", "message at tcp",
+       "EPERM", ports=())
+attack("net.udp_without_ports", "attack_net udp 127.0.0.1 {udp} {message}", "message at udp",
+       "EPERM", ports=())
+attack("net.addresses_by_ioctl_without_ports", "attack_net addresses_by_ioctl", DID, "EPERM",
+       ports=())
 attack("net.udp_serve", "attack_net udp_serve 127.0.0.1 {unbindable}", LEARNT, "EPERM",
        when_ready=visit_by_datagram)
 attack("net.ping_socket", "attack_net ping_socket", DID, "EPERM", needs="no ping sockets for us")
@@ -292,6 +310,9 @@ attack("proc.kill_by_proc_directory", "attack_proc kill_by_proc_directory {victi
 attack("proc.kill_everyone", "attack_proc kill_everyone", "victim got SIGURG",
        ("EPERM", "ESRCH", IN_VAIN), who="user")
 attack("proc.kill_parent", "attack_proc kill_parent", DID, "EPERM")
+attack("proc.kill_guardd", "attack_proc kill {guardd_pid}", DID, "EPERM")
+attack("proc.kill_launcher", "attack_proc kill {launcher_pid}", DID, "EPERM")
+attack("proc.pin_guardd", "attack_proc pin_to_cpu {guardd_pid}", DID, "EPERM")
 for verb in ("signal_by_pipe", "signal_by_pipe_ex", "signal_by_socketpair"):
     attack(f"proc.{verb}", f"attack_proc {verb} {{victim}}", "victim got SIGURG",
            ("EPERM", IN_VAIN))

@@ -257,6 +257,26 @@ class Services:
             probe.bind(("127.0.0.1", 0))
             self.unbindable = probe.getsockname()[1]
         self._hand_out_descriptors()
+        self._start_servers()
+
+    def _start_servers(self):
+        """Programs that serve their user on a socket, as far as they are installed."""
+        out, token = self._outside.out, self._outside.token
+        env = guardtest.environment(HOME=out)
+        if shutil.which("tmux"):
+            tmux = ["tmux", "-f", "/dev/null", "-S", out / "tmux.sock"]
+            subprocess.run([*tmux, "new-session", "-d", "sleep 600"], env=env, check=True)
+            self._undo.callback(subprocess.run, [*tmux, "kill-server"], env=env)
+        if shutil.which("ssh-agent"):
+            agent = subprocess.Popen(["ssh-agent", "-D", "-a", out / "agent.sock"], env=env,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            self._undo.callback(agent.wait)
+            self._undo.callback(agent.kill)
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", token,
+                            "-f", out / "key"], env=env, check=True)
+            guardtest.wait_until((out / "agent.sock").exists)
+            env["SSH_AUTH_SOCK"] = out / "agent.sock"
+            subprocess.run(["ssh-add", "-q", out / "key"], env=env, check=True)
 
     def _hand_out_descriptors(self):
         """A service that sends whoever connects an open descriptor of the secret."""

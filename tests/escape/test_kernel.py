@@ -3,8 +3,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import guardtest
 import attack_case
+import guardtest
 
 
 class Namespaces(attack_case.AttackTestCase, categories=("ns",)):
