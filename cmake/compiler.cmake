@@ -50,11 +50,15 @@ add_library(guard_compiled INTERFACE)
 target_include_directories(guard_compiled INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(guard_compiled INTERFACE
   -Wall -Wextra -Wconversion
-  $<$<BOOL:${GUARD_WERROR}>:-Werror>
-  # g++ 12 sees overlap in std::string's operator+ where there is none (gcc bug 105651).
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
-  # and loses track of what is initialized once a sanitizer has instrumented it.
-  $<$<AND:$<BOOL:${GUARD_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+  $<$<BOOL:${GUARD_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # g++ 12 sees overlap in std::string's operator+ where there is none (gcc bug 105651), and loses
+  # track of what is initialized once a sanitizer has instrumented it.
+  target_compile_options(guard_compiled INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  if(GUARD_SANITIZE)
+    target_compile_options(guard_compiled INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
