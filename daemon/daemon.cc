@@ -1,0 +1,178 @@
+#include "daemon/daemon.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include <boost/asio/post.hpp>
+#include <grpcpp/ext/health_check_service_server_builder_option.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/server_posix.h>
+#include <spdlog/spdlog.h>
+
+#include "common/wire/limits.h"
+
+namespace guard::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Preparing a run is short; what a worker may wait for is a file system that hangs.
+constexpr std::size_t kWorkers = 4;
+// A client that says nothing for so long loses its connection; the next call makes a new one.
+constexpr std::chrono::milliseconds kConnectionIdle = 10min;
+// Of the way down: runs get their SIGTERM and grace, then the kill, then nobody is waited for.
+constexpr std::chrono::milliseconds kKillAfter = 3s;
+constexpr std::chrono::milliseconds kGiveUpAfter = 6s;
+constexpr std::chrono::milliseconds kDrainStep = 5ms;
+
+constexpr long kStaleSeconds = 24L * 60 * 60;
+
+std::chrono::milliseconds connection_idle(const Config& config) {
+  return config.idle_exit ? std::min(*config.idle_exit, kConnectionIdle) : kConnectionIdle;
+}
+
+// Children are the launcher and, after its death, what it left.
+void reap_children() {
+  int status = 0;
+  while (::waitpid(-1, &status, WNOHANG) > 0) {
+  }
+}
+
+}  // namespace
+
+Daemon::Daemon(Config config, Parts parts)
+    : config_(std::move(config)),
+      listener_(std::move(parts.listener)),
+      scratch_(std::move(parts.scratch)),
+      preparation_(std::move(parts.kernel), std::move(parts.protected_folders), scratch_),
+      workers_(kWorkers),
+      launcher_(loop_, std::move(parts.launcher), parts.open_files),
+      runs_({.loop = loop_, .workers = workers_, .launcher = launcher_}, preparation_),
+      service_(loop_, workers_, runs_, preparation_),
+      acceptor_(loop_, listener_.fd(), ::geteuid(),
+                [this](os::UniqueFd fd, os::Peer peer) { admit(std::move(fd), peer); }),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+      idle_timer_(loop_),
+      drain_timer_(loop_),
+      last_busy_(Clock::now()) {
+  signals_.add(SIGCHLD);
+}
+
+Result<> Daemon::serve() {
+  GUARD_TRY(launcher_.start());
+  serve_calls();
+  if (!server_) return failure(Errc::kInternal, "gRPC did not start");
+  boost::asio::post(workers_, [this] { scratch_.remove_stale(kStaleSeconds); });
+  await_signals();
+  await_idleness();
+  acceptor_.start();
+  spdlog::info("guardd (pid {}) listens on {}", ::getpid(), listener_.path());
+  if (config_.ready_fd >= 0) {
+    const os::UniqueFd ready(std::exchange(config_.ready_fd, -1));
+    constexpr std::string_view kReady = "ready\n";
+    if (::write(ready.get(), kReady.data(), kReady.size()) < 0) spdlog::warn("--ready-fd: write");
+  }
+  loop_.run();
+  stop_calls();
+  return {};
+}
+
+void Daemon::serve_calls() {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  builder.RegisterService(&service_);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(wire::kMaxMessageBytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             static_cast<int>(connection_idle(config_).count()));
+  server_ = builder.BuildAndStart();
+}
+
+void Daemon::admit(os::UniqueFd fd, const os::Peer& peer) {
+  last_busy_ = Clock::now();
+  peers_.remember(fd.get(), {.pid = peer.pid, .uid = peer.uid, .gid = peer.gid});
+  grpc::AddInsecureChannelFromFd(server_.get(), fd.release());
+}
+
+void Daemon::await_signals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (error) return;
+    on_signal(number);
+    await_signals();
+  });
+}
+
+void Daemon::on_signal(int number) {
+  if (number == SIGCHLD) return reap_children();
+  spdlog::info("signal {}: {}", number, draining_ ? "ending at once" : "ending");
+  if (draining_) {
+    loop_.stop();
+  } else {
+    drain();
+  }
+}
+
+// Also with a connection that was made a moment ago and not yet accepted it is not idle.
+bool Daemon::is_idle() {
+  if (!runs_.empty() || service_.calls() > 0 || peers_.count_open() > 0) return false;
+  pollfd waiting{.fd = listener_.fd(), .events = POLLIN, .revents = 0};
+  return ::poll(&waiting, 1, 0) == 0;
+}
+
+void Daemon::await_idleness() {
+  if (!config_.idle_exit) return;
+  const auto step = std::clamp<std::chrono::milliseconds>(*config_.idle_exit / 8, 10ms, 15s);
+  idle_timer_.expires_after(step);
+  idle_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || draining_) return;
+    const auto now = Clock::now();
+    if (!is_idle()) last_busy_ = now;
+    if (now - last_busy_ < *config_.idle_exit) return await_idleness();
+    spdlog::info("idle: ending");
+    drain();
+  });
+}
+
+// Calls are answered as long as it lasts: new runs with UNAVAILABLE, those that were running with
+// their results.
+void Daemon::drain() {
+  draining_ = true;
+  drain_began_ = Clock::now();
+  server_->GetHealthCheckService()->SetServingStatus(false);
+  runs_.close();
+  runs_.stop_all(run::Reason::kDaemonShutdown, ActiveRun::Manner::kWithGrace);
+  drain_step();
+}
+
+void Daemon::drain_step() {
+  const auto so_far = Clock::now() - drain_began_;
+  if ((runs_.empty() && service_.calls() == 0) || so_far > kGiveUpAfter) return loop_.stop();
+  if (so_far > kKillAfter) {
+    runs_.stop_all(run::Reason::kDaemonShutdown, ActiveRun::Manner::kAtOnce);
+  }
+  drain_timer_.expires_after(kDrainStep);
+  drain_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) drain_step();
+  });
+}
+
+void Daemon::stop_calls() {
+  acceptor_.stop();
+  launcher_.stop();
+  if (service_.calls() > 0) {
+    // Their reactors wait for a loop that runs no more. Their runs die with our sockets.
+    spdlog::warn("{} calls did not end", service_.calls());
+    {
+      const Listener gone = std::move(listener_);
+    }
+    ::_exit(0);
+  }
+  server_->Shutdown(std::chrono::system_clock::now() + 1s);
+  workers_.join();
+}
+
+}  // namespace guard::daemon

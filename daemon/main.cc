@@ -1,0 +1,53 @@
+// guardd: the broker. Started by a person, by guardctl, or by a service manager.
+#include <cstdio>
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "common/os/runtime_dir.h"
+#include "daemon/config.h"
+#include "daemon/daemon.h"
+#include "daemon/process.h"
+
+namespace guard::daemon {
+namespace {
+
+Result<> run(Config config) {
+  GUARD_TRY(refuse_setuid());
+  GUARD_TRY(tidy_process(config.ready_fd));
+  GUARD_ASSIGN(const std::string socket, os::socket_path(config.socket));
+  // First of all: a second guardd must leave everything as it is.
+  GUARD_ASSIGN(Listener listener, Listener::open(socket));
+  GUARD_ASSIGN(std::string launcher, find_launcher());
+  GUARD_ASSIGN(auto kernel, sandbox::probe());
+  GUARD_ASSIGN(auto scratch, os::ScratchRoot::open());
+  GUARD_TRY(scratch.ensure_canary());
+  Daemon daemon(std::move(config), {.listener = std::move(listener),
+                                    .launcher = std::move(launcher),
+                                    .open_files = raise_open_files(),
+                                    .kernel = std::move(kernel),
+                                    .protected_folders = {os::protected_folders(socket)},
+                                    .scratch = std::move(scratch)});
+  return daemon.serve();
+}
+
+}  // namespace
+}  // namespace guard::daemon
+
+int main(int argc, char** argv) {
+  auto parsed = guard::daemon::parse_command_line(argc, argv);
+  if (const auto* farewell = std::get_if<guard::daemon::Farewell>(&parsed)) {
+    std::fputs(farewell->text.c_str(), farewell->exit_code == 0 ? stdout : stderr);
+    return farewell->exit_code;
+  }
+  auto& config = std::get<guard::daemon::Config>(parsed);
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("guardd"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e guardd %l: %v");
+  spdlog::set_level(spdlog::level::from_str(config.log_level));
+  const auto served = guard::daemon::run(std::move(config));
+  if (served) return 0;
+  const guard::Error& error = served.error();
+  std::fprintf(stderr, "guardd: %s%s%s\n", error.message().c_str(), error.hint.empty() ? "" : "; ",
+               error.hint.c_str());
+  return 1;
+}
