@@ -16,6 +16,7 @@
 
 #include "common/os/unique_fd.h"
 #include "common/sandbox/seccomp/front.h"
+#include "common/sandbox/seccomp/syscall_numbers.h"
 #include "common/sandbox/seccomp/syscall_sets.h"
 
 namespace guard::seccomp {
@@ -42,16 +43,21 @@ Result<> set_up(scmp_filter_ctx context, Arch arch) {
   return accepted(seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, kBinaryTree), "optimize");
 }
 
-Result<> add(scmp_filter_ctx context, const Rule& rule) {
-  // The host's number, or a stand-in for a call that the host lacks: libseccomp translates by name.
-  const std::string name(rule.syscall);
-  const int number = seccomp_syscall_resolve_name(name.c_str());
+// The number by which libseccomp takes a call: the host's, or a stand-in for one that the host
+// lacks. It translates by name for another architecture, hence only there its names are asked for.
+int number_for(std::string_view name, Arch arch) {
+  if (arch == kHostArch) return *number_of(name, arch);
+  return seccomp_syscall_resolve_name(std::string(name).c_str());
+}
+
+Result<> add(scmp_filter_ctx context, Arch arch, const Rule& rule) {
+  const int number = number_for(rule.syscall, arch);
   if (number == __NR_SCMP_ERROR) {
-    return failure(Errc::kInternal, "libseccomp does not know " + name);
+    return failure(Errc::kInternal, fmt::format("libseccomp does not know {}", rule.syscall));
   }
   const std::uint32_t action = SCMP_ACT_ERRNO(static_cast<std::uint32_t>(rule.error));
   return accepted(seccomp_rule_add_array(context, action, number, 0, nullptr),
-                  "add a rule for " + name);
+                  fmt::format("add a rule for {}", rule.syscall));
 }
 
 Result<Program> exported(scmp_filter_ctx context) {
@@ -75,7 +81,7 @@ Result<Program> back(Arch arch, std::span<const Rule> rules) {
                                                                  seccomp_release);
   if (!context) return failure(Errc::kInternal, "libseccomp: cannot start a filter");
   GUARD_TRY(set_up(context.get(), arch));
-  for (const Rule& rule : rules) GUARD_TRY(add(context.get(), rule));
+  for (const Rule& rule : rules) GUARD_TRY(add(context.get(), arch, rule));
   return exported(context.get());
 }
 

@@ -162,12 +162,12 @@ TEST(FileRules, RefuseSetuidAndSetgidBitsWhereverAModeIsGiven) {
                      {"open", 2, {0, O_RDWR | O_TMPFILE}},
                      {"openat", 3, {0, 0, O_RDWR | O_TMPFILE}}};
   for (const auto& call : calls) {
-    for (const std::uint64_t mode : {04755, 02755, 06000, 07777}) {
+    for (const std::uint64_t mode : {04755u, 02755u, 06000u, 07777u}) {
       Case refused{call.syscall, call.others, kEperm};
       refused.arguments[call.mode] = mode;
       expect({}, {&refused, 1});
     }
-    for (const std::uint64_t mode : {0, 0644, 0755, 01777, 0100644}) {
+    for (const std::uint64_t mode : {0u, 0644u, 0755u, 01777u, 0100644u}) {
       Case allowed{call.syscall, call.others, kAllow};
       allowed.arguments[call.mode] = mode;
       expect({}, {&allowed, 1});

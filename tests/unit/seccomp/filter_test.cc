@@ -270,7 +270,9 @@ TEST(Filter, AgreesWithTheRulesOnRandomArguments) {
     for (const Rule& rule : all) {
       for (const Condition& condition : rule.when) {
         for (const NamedValue& named : condition.values) {
-          for (const std::uint64_t near : {0, 1, -1}) interesting.push_back(named.value + near);
+          for (const std::uint64_t near : {0ull, 1ull, ~0ull}) {
+            interesting.push_back(named.value + near);
+          }
         }
       }
     }
