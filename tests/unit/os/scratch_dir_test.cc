@@ -112,9 +112,10 @@ TEST_F(ScratchDir, RemovesATreeDeeperThanPathsMayBeLong) {
   const ScratchRoot scratch = root();
   const auto run = *scratch.make_run("a", ::getpid());
   UniqueFd at(::open(run.tmp.c_str(), O_RDONLY | O_DIRECTORY));
-  for (int depth = 0; depth < 3000; ++depth) {
-    ASSERT_EQ(::mkdirat(at.get(), "dddd", 0700), 0);
-    at = UniqueFd(::openat(at.get(), "dddd", O_RDONLY | O_DIRECTORY));
+  const std::string name(250, 'd');
+  for (int depth = 0; depth < 30; ++depth) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0700), 0);
+    at = UniqueFd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY));
     ASSERT_TRUE(at);
   }
   EXPECT_TRUE(scratch.remove_run(run.name));
