@@ -179,7 +179,7 @@ void opening(const FilterSpec& spec, std::vector<Rule>& rules) {
 
 // Landlock's IOCTL_DEV governs devices only, and no ioctl of a file. The numbers are the same on
 // both architectures. tests/unit/seccomp compares them with the kernel's headers.
-void ioctls(std::vector<Rule>& rules) {
+void ioctls(const FilterSpec& spec, std::vector<Rule>& rules) {
   rules.push_back({"ioctl",
                    EPERM,
                    {one_of(1, "request", {{0x5412, "TIOCSTI"}, {0x541c, "TIOCLINUX"}})},
@@ -190,6 +190,26 @@ void ioctls(std::vector<Rule>& rules) {
                    {one_of(1, "request", {{0x541d, "TIOCCONS"}, {0x5423, "TIOCSETD"}})},
                    "terminal",
                    "takes over the console; line disciplines load kernel modules"});
+  if (spec.lock_terminal) {
+    rules.push_back({"ioctl",
+                     EPERM,
+                     {one_of(1, "request",
+                             {{0x5402, "TCSETS"},
+                              {0x5403, "TCSETSW"},
+                              {0x5404, "TCSETSF"},
+                              {0x5406, "TCSETA"},
+                              {0x5407, "TCSETAW"},
+                              {0x5408, "TCSETAF"},
+                              {0x540a, "TCXONC"},
+                              {0x540c, "TIOCEXCL"},
+                              {0x5414, "TIOCSWINSZ"},
+                              {0x5457, "TIOCSLCKTRMIOS"},
+                              {0x402c542b, "TCSETS2"},
+                              {0x402c542c, "TCSETSW2"},
+                              {0x402c542d, "TCSETSF2"}})},
+                     "terminal",
+                     "leaves the terminal of the user broken when the program ends"});
+  }
   rules.push_back({"ioctl",
                    EPERM,
                    {one_of(1, "request",
@@ -285,7 +305,7 @@ std::vector<Rule> argument_rules(const FilterSpec& spec) {
   sockets(spec, rules);
   setuid_bits(rules);
   opening(spec, rules);
-  ioctls(rules);
+  ioctls(spec, rules);
   processes(spec, rules);
   return rules;
 }

@@ -32,6 +32,11 @@ struct FilterSpec {
   // to the run's own, so this is no replacement for the scope.
   bool refuse_kill_all = false;
 
+  // For a program that shares the caller's terminal with nobody left to restore it: refuses the
+  // ioctls that outlast the program (termios(3), window size, exclusive use, flow control). Reading
+  // the modes, isatty(3) and job control stay.
+  bool lock_terminal = false;
+
   friend bool operator==(const FilterSpec&, const FilterSpec&) = default;
 };
 

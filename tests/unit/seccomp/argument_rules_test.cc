@@ -243,6 +243,20 @@ TEST(IoctlRules, RefuseTypingIntoTheTerminalAndChangingFiles) {
   expect({}, {&reading, 1});
 }
 
+TEST(IoctlRules, ALockedTerminalKeepsItsModesAndStillAnswers) {
+  for (const std::uint64_t request : std::initializer_list<std::uint64_t>{
+           TCSETS, TCSETSW, TCSETSF, TCSETA, TCXONC, TIOCEXCL, TIOCSWINSZ, 0x402c542b /* TCSETS2 */,
+           TCSETS | 1ul << 32}) {
+    const Case refused{"ioctl", {0, request, 0x1000}, kEperm};
+    expect({.lock_terminal = true}, {&refused, 1});
+  }
+  for (const std::uint64_t request : std::initializer_list<std::uint64_t>{
+           TCGETS, TIOCGWINSZ, TIOCGPGRP, TIOCSPGRP, TIOCSCTTY, TIOCNOTTY, TCFLSH, FIONREAD}) {
+    const Case allowed{"ioctl", {0, request, 0x1000}, kAllow};
+    expect({.lock_terminal = true}, {&allowed, 1});
+  }
+}
+
 TEST(ProcessRules, RefuseNamespacesAndSiblingsInClone) {
   for (const std::uint64_t flag : std::initializer_list<std::uint64_t>{
            CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID,
