@@ -139,22 +139,25 @@ class AttackTestCase(unittest.TestCase):
         return attempt
 
     def survivors(self, marker):
-        """Looked for a few times: a chain of forks may change its number just behind a look."""
-        for _ in range(10):
-            found = guardtest.processes_matching(marker)
-            if found:
-                return found
+        """The newest processes are looked at first, and all a few times: a chain of forks changes
+        its number just behind a look."""
+        marker = os.fsencode(marker)
+        for _ in range(20):
+            for pid in sorted(guardtest.all_pids(), reverse=True):
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    with open(f"/proc/{pid}/cmdline", "rb") as file:
+                        if marker in file.read():  # empty for a zombie
+                            return [pid]
         return []
 
     def end_survivors(self, marker):
         (self.outside.ws / "stop").touch()
 
         def gone():
-            survivors = self.survivors(marker)
-            for pid in survivors:
+            for pid in guardtest.processes_matching(marker):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
-            return not survivors
+            return not self.survivors(marker)
 
         self.assertTrue(guardtest.wait_until(gone, 25), "survivors do not stop")
 

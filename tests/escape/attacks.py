@@ -372,10 +372,8 @@ for verb in ("type_inherited", "type_dev_tty", "type_wide"):
 attack("tty.type_int80", "attack_tty type_int80 injected", "typed into the terminal",
        ("SIGSYS", *NO_TERMINAL), terminal=True, needs="IA32 emulation is off")
 for verb in ("echo_off_inherited", "echo_off_dev_tty"):
-    attack(f"tty.{verb}", f"attack_tty {verb}", "terminal left without echo", NO_TERMINAL,
-           terminal=True,
-           open={ONESHOT: "it is the user's terminal as for the bare command, and xenarch-guard "
-                          "leaves nobody behind to set its modes back"})
+    attack(f"tty.{verb}", f"attack_tty {verb}", "terminal left without echo",
+           ("EPERM", *NO_TERMINAL), terminal=True)
 attack("tty.read_typing_from_stdout", "attack_tty read_typing_from_stdout", LEARNT,
        ("EBADF", *NO_TERMINAL), terminal=True, typing="{token}\n", stdin_null=True)
 attack("tty.write_other_terminal", "attack_tty write_other_terminal {terminal}",
@@ -436,6 +434,7 @@ attack("surface.socket_raw", "attack_net any_socket 2 3 1", DID, "EPERM", who="r
 attack("surface.seccomp_listener", "attack_surface seccomp_listener", DID, "EBUSY")
 attack("surface.seccomp_listener_wide", "attack_surface seccomp_listener_wide", DID, "EBUSY")
 attack("surface.trace_child", "attack_surface trace_child", DID, "EPERM")
+attack("surface.raise_core_limit", "attack_res raise_limit 4", DID, "EPERM")
 attack("surface.core_file", "attack_surface core_file {ws}", "ws core", "EPERM",
        needs="core files go elsewhere or are limited")
 
@@ -544,3 +543,14 @@ attack("life.bomb", "attack_life bomb {message} {ws}/stop 100", "survivors", IN_
 
 CATEGORIES = tuple(dict.fromkeys(attack.category for attack in ATTACKS))
 assert len({attack.name for attack in ATTACKS}) == len(ATTACKS), "names are unique"
+
+
+def _list():
+    """A line an attack: its name, the calls, and what becomes of it."""
+    for each in ATTACKS:
+        becomes = "refused: " + ", ".join(each.refused) if each.refused else "open: " + str(each.open)
+        print(f"{each.name:40} {each.argv:70} {becomes}")
+
+
+if __name__ == "__main__":
+    _list()

@@ -66,7 +66,7 @@ static int double_fork(char** arg) {
 
 // No generation lives long enough for a sweep over /proc to see and hit it.
 static void chain(void) {
-  const struct timespec blink = {0, 5 * 1000 * 1000};
+  const struct timespec blink = {0, 10 * 1000 * 1000};
   while (!over()) {
     const pid_t child = fork();
     if (child > 0) _exit(0);

@@ -146,11 +146,6 @@ static int ioctl_setflags(char** arg) {
   flags |= FS_NODUMP_FL;
   return ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }
-static int ioctl_setflags32(char** arg) {
-  const int fd = opened(arg[0], O_RDONLY);
-  int flags = FS_NODUMP_FL;
-  return fd < 0 ? -1 : ioctl(fd, FS_IOC32_SETFLAGS, &flags);
-}
 static int ioctl_fssetxattr(char** arg) {
   const int fd = opened(arg[0], O_RDONLY);
   struct fsxattr attributes;
@@ -226,7 +221,6 @@ static const struct verb verbs[] = {
     {"removexattrat", 1, removexattrat_path},
     {"acl_for_everyone", 1, acl_for_everyone},
     {"ioctl_setflags", 1, ioctl_setflags},
-    {"ioctl_setflags32", 1, ioctl_setflags32},
     {"ioctl_fssetxattr", 1, ioctl_fssetxattr},
     {"file_setattr", 1, file_setattr_path},
     {"read_lease", 1, read_lease},

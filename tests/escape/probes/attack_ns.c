@@ -102,9 +102,6 @@ static int join_by_pidfd(char** arg) {
 
 // Without a namespace of one's own these want a capability, which a run of root's must not have.
 static int chroot_plain(char** arg) { return chroot(arg[0]); }
-static int mount_plain(char** arg) { return mount("tmpfs", arg[0], "tmpfs", MS_REMOUNT, "size=1"); }
-static int unmount_plain(char** arg) { return umount2(arg[0], UMOUNT_NOFOLLOW); }
-static int pivot_plain(char** arg) { return (int)syscall(SYS_pivot_root, arg[0], arg[0]); }
 static int open_tree_plain(char** arg) {
   return (int)syscall(kOpenTree, AT_FDCWD, arg[0], OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
@@ -128,9 +125,6 @@ static const struct verb verbs[] = {
     {"join_by_file", 2, join_by_file},
     {"join_by_pidfd", 2, join_by_pidfd},
     {"chroot_plain", 1, chroot_plain},
-    {"mount_plain", 1, mount_plain},
-    {"unmount_plain", 1, unmount_plain},
-    {"pivot_plain", 1, pivot_plain},
     {"open_tree_plain", 1, open_tree_plain},
     {"open_tree_path", 1, open_tree_path},
     {NULL, 0, NULL},

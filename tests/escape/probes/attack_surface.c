@@ -106,10 +106,6 @@ static int reach(char** arg) {
   broken("no call named '%s'", arg[0]);
 }
 
-// NUMBER: a call that this kernel may or may not know. The ones after the last that the sandbox's
-// authors knew must look as on an older kernel.
-static int call_number(char** arg) { return (int)syscall(number(arg[0]), -1, -1, -1, -1, -1, -1); }
-
 // A listener of one's own would be asked about what the sandbox's filter leaves open, and could say
 // "go on" where the sandbox's own broker, if any, has to decide.
 static int seccomp_listener(char** arg) {
@@ -159,7 +155,6 @@ static int core_file(char** arg) {
 
 static const struct verb verbs[] = {
     {"reach", 1, reach},
-    {"call_number", 1, call_number},
     {"seccomp_listener", 0, seccomp_listener},
     {"seccomp_listener_wide", 0, seccomp_listener_wide},
     {"trace_child", 0, trace_child},

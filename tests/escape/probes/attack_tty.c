@@ -7,6 +7,7 @@
 #include "verdict.h"
 
 static int type_into(int fd, const char* text, unsigned long request) {
+  if (fd < 0) return -1;
   for (; *text; ++text) {
     if (syscall(SYS_ioctl, fd, request, text) != 0) return -1;
   }
@@ -49,6 +50,7 @@ static int type_int80(char** arg) { return in_child(type_int80_now, arg); }
 
 static int without_echo(int fd) {
   struct termios modes;
+  if (fd < 0) return -1;
   if (tcgetattr(fd, &modes) != 0) return -1;
   modes.c_lflag &= ~(tcflag_t)ECHO;
   // Background processes are stopped for this, were it not for the ignored signal.
