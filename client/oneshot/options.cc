@@ -16,6 +16,9 @@ using sandbox::FlagText;
 using sandbox::PolicyFlags;
 
 constexpr FlagRow kTable[] = {
+    {"--allow-tty-modes", "",
+     "let the command change your terminal's modes: editors,\n"
+     "full-screen programs, line editing; nobody restores them"},
     {"--check", "", "print the report to stdout and run nothing"},
     {"--quiet", "", "no report and no notes, errors only (-q)"},
     {"--verbose", "", "everything that the report knows (-v)"},
@@ -104,6 +107,7 @@ class Parser {
   }
 
   void take_switch(std::string_view name) {
+    if (name == "--allow-tty-modes") allow_tty_modes_ = true;
     if (name == "--quiet") options_.quiet = true;
     if (name == "--verbose") options_.verbose = true;
     if (name == "--check") options_.verb = Verb::kCheck;
@@ -114,6 +118,7 @@ class Parser {
 
   Result<Options> finish(bool has_separator) {
     GUARD_ASSIGN(options_.request, policy_.finish());
+    options_.request.policy.allow_tty_modes = allow_tty_modes_;
     if (options_.quiet && options_.verbose) {
       return failure(Errc::kInvalid, "--quiet and --verbose contradict each other", "choose one");
     }
@@ -128,6 +133,7 @@ class Parser {
   std::span<const std::string> arguments_;
   std::size_t index_ = 0;
   PolicyFlags policy_;
+  bool allow_tty_modes_ = false;
   Options options_;
 };
 

@@ -95,9 +95,11 @@ ExecFailure execute(const Program& program, const sandbox::Report& report) {
   const std::vector<std::string> candidates = run::exec_candidates(name, path);
 
   std::optional<Failed> refused;  // the first one that is there
+  int last = ENOENT;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Failed failed{candidates[i], try_execute(candidates[i], argv.data(), environment.data())};
     if (!goes_on(failed.error)) return explain(failed, report);
+    last = failed.error;
     if (refused || !exists(failed.file)) continue;
     refused = failed;
     if (!program.quiet) {
@@ -105,7 +107,7 @@ ExecFailure execute(const Program& program, const sandbox::Report& report) {
     }
   }
   if (refused) return explain(*refused, report);
-  return explain({name, ENOENT}, report);
+  return explain({name, name.contains('/') ? last : ENOENT}, report);
 }
 
 }  // namespace guard::client

@@ -170,9 +170,10 @@ Result<std::vector<std::string>> ScratchRoot::remove_run(const std::string& name
 }
 
 void ScratchRoot::remove_stale(long min_age_seconds, std::size_t max) const {
-  constexpr std::size_t kLookAt = 4096;
+  // Bounded too when there is nothing to remove: a start must not wait for thousands of folders.
+  const std::size_t look_at = 32 * max;
   std::size_t removed = 0;
-  for (const std::string& name : names_in(fd(), ".", kLookAt)) {
+  for (const std::string& name : names_in(fd(), ".", look_at)) {
     if (removed == max) return;
     if (!name.starts_with(kRunPrefix) || !is_stale(fd(), name, min_age_seconds)) continue;
     // Tidying: what cannot be removed stays for the next start.

@@ -89,7 +89,7 @@ Result<std::vector<ResolvedGrant>> grant_around(ResolvedGrant top,
     if (!is_within(folder, top.resolved)) continue;
     around += (around.empty() ? "" : ", ") + visible(folder);
   }
-  top.warning += (top.warning.empty() ? "" : "; ") + ("without guardd's own " + around);
+  top.warning += (top.warning.empty() ? "" : "; ") + ("but for what guardd keeps in " + around);
   Expansion expansion(protected_folders);
   GUARD_TRY(expansion.descend(std::move(top)));
   return std::move(expansion).result();

@@ -2,7 +2,8 @@
 //
 // Landlock rules grant whole trees and nothing takes a part away again. So each folder on the way
 // down to a protected one may only be listed, and everything beside the way is granted by itself.
-// What is created later directly in one of the folders on the way stays out of reach.
+// What is created later directly in one of the folders on the way stays out of reach. To list is a
+// right on the whole tree, too: names in guardd's folders can be seen, nothing there can be opened.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ std::vector<Limit> limits_of(const Limits& limits) {
   return list;
 }
 
-seccomp::FilterSpec filter_of(const Policy& policy, int abi) {
+seccomp::FilterSpec filter_of(const Policy& policy, int abi, Supervision supervision) {
   const bool any_port = !policy.allow_connect.empty() || !policy.allow_bind.empty();
   seccomp::FilterSpec spec;
   // Below ABI 4 the levels let it come this far with --best-effort only.
@@ -32,6 +32,8 @@ seccomp::FilterSpec filter_of(const Policy& policy, int abi) {
   spec.allow_ptrace = policy.allow_ptrace;
   spec.refuse_truncate = abi < 3;
   spec.refuse_kill_all = abi < 6;
+  // A supervised run gets pipes, never the terminal of the caller.
+  spec.lock_terminal = supervision == Supervision::kNone && !policy.allow_tty_modes;
   return spec;
 }
 
@@ -46,7 +48,7 @@ std::vector<PortRule> ports_of(const Policy& policy, std::uint64_t handled_net) 
   return rules;
 }
 
-Plan plan_of(const ResolvedPolicy& resolved, int abi) {
+Plan plan_of(const ResolvedPolicy& resolved, int abi, Supervision supervision) {
   const landlock::Handled handled = landlock::handled_by(abi);
   Plan plan;
   plan.handled_fs = handled.fs;
@@ -57,7 +59,7 @@ Plan plan_of(const ResolvedPolicy& resolved, int abi) {
     if (rights != 0) plan.paths.push_back({rights, i});
   }
   plan.ports = ports_of(resolved.policy, handled.net);
-  plan.filter = filter_of(resolved.policy, abi);
+  plan.filter = filter_of(resolved.policy, abi, supervision);
   plan.limits = limits_of(resolved.policy.limits);
   return plan;
 }
@@ -123,7 +125,7 @@ Result<Compiled> compile(const ResolvedPolicy& policy, const KernelSupport& kern
   if (policy.policy.level == Level::kUnsafeNoGuard) {
     compiled.plan.confine = false;
   } else {
-    compiled.plan = plan_of(policy, kernel.landlock_abi);
+    compiled.plan = plan_of(policy, kernel.landlock_abi, supervision);
   }
   compiled.report = report_of(policy, kernel, supervision, compiled.plan.handled_fs);
   GUARD_TRY(sufficient(policy.policy.level, compiled.report.protections, kernel));

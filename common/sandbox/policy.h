@@ -70,7 +70,10 @@ struct Policy {
   bool real_home = false;      // HOME stays the user's (it is not granted by that)
   std::vector<std::uint16_t> allow_connect;  // TCP ports 1..65535, any host
   std::vector<std::uint16_t> allow_bind;     // TCP ports; 0 is "a free port of the kernel's choice"
-  bool allow_ptrace = false;                 // ptrace(2) inside the run (Landlock confines it there)
+  bool allow_ptrace = false;  // ptrace(2) inside the run (Landlock confines it there)
+  // Change the modes of the caller's own terminal (editors, full-screen programs, readline). Only
+  // the one-shot shares one, and it leaves nobody behind to put them back.
+  bool allow_tty_modes = false;
   Level level = Level::kDefault;
   Limits limits;
   friend bool operator==(const Policy&, const Policy&) = default;

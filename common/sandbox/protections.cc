@@ -175,6 +175,7 @@ std::vector<std::string> ungoverned_by(const Policy& policy, const KernelSupport
         "processes that outlive the program: nobody stays behind to kill them (guardctl "
         "run does)");
     open.push_back("the terminal that it was started from: typing and screen are shared with it");
+    if (policy.allow_tty_modes) open.push_back("the modes of that terminal (--allow-tty-modes)");
   }
   return open;
 }
