@@ -18,7 +18,9 @@
 namespace guard::daemon {
 namespace {
 
-constexpr int kBacklog = 512;
+// As many as the kernel allows: gRPC's clients connect without blocking and take a full backlog,
+// EAGAIN on a Unix socket, for a broken connection.
+constexpr int kBacklog = SOMAXCONN;
 constexpr int kLockAttempts = 16;
 
 // A name in the folder without the folder's own length: sun_path takes 107 bytes.
