@@ -1,5 +1,6 @@
 // Attacks on other processes of the same user: signals by every road, memory, limits, scheduling.
-// The signal is SIGURG throughout, which nobody minds but the victim that counts it.
+// The signal is SIGURG, or SIGWINCH where it goes to everyone: nobody minds these but the victim,
+// which counts them.
 #include <arpa/inet.h>
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -21,7 +22,7 @@ static int kill_process(char** arg) { return kill(victim(arg), SIGURG); }
 static int kill_group(char** arg) { return kill(-getpgid(victim(arg)), SIGURG); }
 static int kill_everyone(char** arg) {
   (void)arg;
-  return kill(-1, SIGURG);
+  return kill(-1, SIGWINCH);
 }
 static int kill_parent(char** arg) {
   (void)arg;
