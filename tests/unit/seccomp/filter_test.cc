@@ -22,9 +22,14 @@ namespace {
 std::vector<FilterSpec> every_spec() {
   std::vector<FilterSpec> specs;
   for (const Arch arch : kBothArchs) {
-    for (unsigned bits = 0; bits < 32; ++bits) {
-      specs.push_back({arch, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0,
-                       (bits & 16) != 0});
+    for (unsigned bits = 0; bits < 64; ++bits) {
+      specs.push_back({.arch = arch,
+                       .inet_stream = (bits & 1) != 0,
+                       .listen = (bits & 2) != 0,
+                       .allow_ptrace = (bits & 4) != 0,
+                       .refuse_truncate = (bits & 8) != 0,
+                       .refuse_kill_all = (bits & 16) != 0,
+                       .lock_terminal = (bits & 32) != 0});
     }
   }
   return specs;

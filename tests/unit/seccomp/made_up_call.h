@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <list>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/sandbox/seccomp/filter.h"
 #include "common/sandbox/seccomp/interpret.h"
@@ -32,17 +34,12 @@ inline std::string verdict(const Program& program, const seccomp_data& call) {
 
 // Filters are built once a spec: libseccomp takes its time.
 inline const Program& filter_for(const FilterSpec& spec) {
-  static std::map<std::string, Program> built;
-  const std::string key{static_cast<char>('0' + static_cast<int>(spec.arch)),
-                        spec.inet_stream ? '1' : '0',
-                        spec.listen ? '1' : '0',
-                        spec.allow_ptrace ? '1' : '0',
-                        spec.refuse_truncate ? '1' : '0',
-                        spec.refuse_kill_all ? '1' : '0'};
-  const auto found = built.find(key);
-  if (found != built.end()) return found->second;
+  static std::list<std::pair<FilterSpec, Program>> built;
+  for (const auto& [known, program] : built) {
+    if (known == spec) return program;
+  }
   Result<Program> program = build_filter(spec);
-  return built.emplace(key, program ? *std::move(program) : Program{}).first->second;
+  return built.emplace_back(spec, program ? *std::move(program) : Program{}).second;
 }
 
 inline std::string verdict(const FilterSpec& spec, std::string_view name,
