@@ -65,7 +65,6 @@ struct Launch {
   std::chrono::milliseconds grace{250};
   mode_t umask = 022;
   int oom_score_adj = 500;
-  friend bool operator==(const Launch&, const Launch&) = default;
 };
 
 // The block. Strings with a NUL in them, no argv or no candidate are the caller's broken promise.

@@ -54,7 +54,7 @@ Result<Launcher> Launcher::create(os::UniqueFd control, os::UniqueFd scope_rules
   GUARD_ASSIGN(const os::Peer guardd, os::peer_of(control.get()));
   GUARD_ASSIGN(os::UniqueFd signals, open_child_signals());
   Launcher launcher(std::move(control), std::move(scope_ruleset), std::move(signals), guardd.pid);
-  GUARD_TRY(launcher.refill());
+  (void)launcher.refill();  // no room for a process now: each Launch tries again and is answered
   return launcher;
 }
 
@@ -174,15 +174,22 @@ bool Launcher::orphans_are_ours_to_end(const Monitor& monitor) const {
 
 // Tells them that no Launch will come, and reaps them and their wardens, so that nobody else need.
 void Launcher::dismiss_idle() {
-  for (const auto& monitor : monitors_)
+  for (auto& monitor : monitors_)
     if (monitor.idle) ::shutdown(monitor.socket.get(), SHUT_WR);
   const os::Instant deadline = os::now() + kDismissBound;
-  for (const auto& monitor : monitors_) {
-    if (!monitor.idle) continue;
-    pollfd gone{.fd = monitor.socket.get(), .events = 0, .revents = 0};
-    (void)::poll(&gone, 1, os::poll_timeout(deadline));
+  const auto any_idle = [this] {
+    return std::any_of(monitors_.begin(), monitors_.end(), [](const auto& m) { return m.idle; });
+  };
+  do {
+    pollfd child{.fd = child_signals_.get(), .events = POLLIN, .revents = 0};
+    (void)::poll(&child, 1, static_cast<int>(kSweepPause.count()));
+    reap();
+  } while (any_idle() && os::now() < deadline);
+  // A warden goes when it sees its monitor gone, and comes to us in between.
+  siginfo_t next{};
+  while (os::now() < deadline && monitors_.empty() &&
+         ::waitid(P_ALL, 0, &next, WEXITED | __WALL) == 0) {
   }
-  reap();
 }
 
 }  // namespace guard::launcher

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,9 +30,9 @@ os::UniqueFd& slot(supervise::LaunchFds& fds, LaunchFd which) {
   return fds[static_cast<std::size_t>(which)];
 }
 
-std::string launcher_path() {
+std::string bin_folder() {
   const char* folder = std::getenv("GUARD_BIN_DIR");
-  return std::string(folder != nullptr ? folder : "build/dev/bin") + "/guard-launcher";
+  return folder != nullptr ? folder : "build/dev/bin";
 }
 
 }  // namespace
@@ -58,8 +60,10 @@ std::vector<MonitorEvent> DrivenRun::finish() {
   std::vector<MonitorEvent> events;
   while (const auto event = next()) {
     events.push_back(*event);
-    if (event->kind == EventKind::kFinished) break;
+    if (event->kind == EventKind::kFinished) return events;
   }
+  ADD_FAILURE() << "a run ended without kFinished";
+  events.push_back({});  // so that back() is something
   return events;
 }
 
@@ -79,6 +83,12 @@ void DrivenRun::order(supervise::OrderKind kind, int signal) {
   EXPECT_TRUE(supervise::send_order(control_.get(), {.kind = kind, .signal = signal}));
 }
 
+pid_t DrivenRun::monitor() {
+  const auto started = next();
+  EXPECT_TRUE(started && started->kind == EventKind::kStarted);
+  return started ? os::proc_stat(started->pid).value_or(os::ProcStat{}).parent : 0;
+}
+
 bool DrivenRun::ended(std::chrono::milliseconds patience) {
   const os::Instant deadline = os::now() + patience;
   while (os::now() < deadline) {
@@ -90,16 +100,25 @@ bool DrivenRun::ended(std::chrono::milliseconds patience) {
   return false;
 }
 
-DrivenLauncher::DrivenLauncher(std::vector<std::string> environment) {
+DrivenLauncher::DrivenLauncher(std::vector<std::string> environment, unsigned processes) {
   // Orphans of a killed launcher come to us, as they would to guardd.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   auto ends = *os::seqpacket_pair();
-  const std::string path = launcher_path();
+  const std::string path = bin_folder() + "/guard-launcher";
+  environment.emplace_back("SECRET=inherited");
   std::vector<char*> env;
   for (auto& entry : environment) env.push_back(entry.data());
   env.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) {
+    for (const int signal : {SIGPIPE, SIGCHLD, SIGUSR1, SIGHUP}) ::signal(signal, SIG_IGN);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_BLOCK, &all, nullptr);
+    ::umask(0);
+    ::dup2(1, 77);
+    const rlimit limit{processes, processes};
+    if (processes > 0) ::setrlimit(RLIMIT_NPROC, &limit);
     // dup2 onto itself would keep close-on-exec.
     const int raised = ::fcntl(ends.second.get(), F_DUPFD, 10);
     ::dup2(raised, 3);
@@ -125,7 +144,9 @@ int DrivenLauncher::wait_for_exit() {
   return status;
 }
 
-DrivenRun DrivenLauncher::start(const supervise::Launch& launch, supervise::LaunchFds fds) {
+DrivenRun DrivenLauncher::start(const supervise::Launch& launch, supervise::LaunchFds given) {
+  // A parameter lives to the end of the caller's expression, and would keep the output open.
+  supervise::LaunchFds fds = std::move(given);
   DrivenRun run;
   auto control = *os::seqpacket_pair();
   auto output = *os::make_pipe();
@@ -141,6 +162,8 @@ DrivenRun DrivenLauncher::start(const supervise::Launch& launch, supervise::Laun
   EXPECT_TRUE(sent) << sent.error().message();
   return run;
 }
+
+std::string probe(const std::string& name) { return bin_folder() + "/../probes/" + name; }
 
 std::vector<pid_t> living_with(const std::string& marker) {
   std::vector<pid_t> found;

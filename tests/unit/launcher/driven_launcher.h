@@ -33,6 +33,7 @@ class DrivenRun {
   std::string line();
   void order(supervise::OrderKind kind, int signal = 0);
   void hang_up() { control_.reset(); }
+  pid_t monitor();                                 // waits for kStarted: the parent of the program
   bool ended(std::chrono::milliseconds patience);  // of the control socket, whatever came before
 
  private:
@@ -40,10 +41,12 @@ class DrivenRun {
   os::UniqueFd control_, stdout_;
 };
 
+// It is started as unkindly as can be: ignored and blocked signals, umask 0, a leaked descriptor,
+// an environment with a secret.
 class DrivenLauncher {
  public:
-  // `environment`: NAME=value of it; it sees nothing else.
-  explicit DrivenLauncher(std::vector<std::string> environment = {});
+  // `environment`: NAME=value, besides the secret. `processes`: its RLIMIT_NPROC, 0 for none.
+  explicit DrivenLauncher(std::vector<std::string> environment = {}, unsigned processes = 0);
   ~DrivenLauncher();
   DrivenLauncher(const DrivenLauncher&) = delete;
   DrivenLauncher& operator=(const DrivenLauncher&) = delete;
@@ -59,6 +62,8 @@ class DrivenLauncher {
   pid_t pid_ = 0;
   os::UniqueFd control_;
 };
+
+std::string probe(const std::string& name);  // the path of tests/*/probes/NAME.c, built
 
 // Living processes (not zombies) whose command line holds `marker`.
 std::vector<pid_t> living_with(const std::string& marker);
