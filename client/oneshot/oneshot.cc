@@ -24,6 +24,7 @@
 #include "common/sandbox/path_text.h"
 #include "common/sandbox/report_json.h"
 #include "common/sandbox/report_text.h"
+#include "common/sandbox/shared_memory.h"
 
 namespace guard::client {
 namespace {
@@ -86,6 +87,10 @@ Result<> give_home(const Options& options, const std::optional<os::ScratchRoot>&
   GUARD_ASSIGN(const RunHome home, make_run_home(*root, policy));
   env.private_home = home.home;
   env.private_tmp = home.tmp;
+  if (const std::string shim = sandbox::find_shared_memory_shim(); !shim.empty()) {
+    env.shared_memory_shim = shim;
+    policy.paths.push_back(sandbox::shared_memory_grant(shim));
+  }
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/visible.h"
+#include "common/sandbox/shared_memory.h"
 
 namespace guard::sandbox {
 namespace {
@@ -56,6 +57,12 @@ Environment build_environment(const std::vector<std::string>& caller, const EnvR
   std::vector<std::pair<std::string, std::optional<std::string>>> chosen;
   if (!request.private_home.empty()) chosen.emplace_back("HOME", request.private_home);
   if (!request.private_tmp.empty()) chosen.emplace_back("TMPDIR", request.private_tmp);
+  for (auto& [name, value] :
+       shared_memory_variables(request.shared_memory_shim, request.private_tmp)) {
+    // A caller's own LD_PRELOAD that passes wins.
+    if (request.inherit && !value_of(caller, name).empty()) continue;
+    chosen.emplace_back(std::move(name), std::move(value));
+  }
   for (const EnvChoice& choice : request.choices) {
     std::erase_if(chosen, [&](const auto& other) { return other.first == choice.name; });
     chosen.emplace_back(choice.name, choice.value);

@@ -25,6 +25,7 @@ struct EnvRequest {
   std::vector<EnvChoice> choices;  // win over all else, the last one of a name counts
   // Set unless a choice names the variable; empty: the caller's HOME and TMPDIR stay.
   std::string private_home, private_tmp;
+  std::string shared_memory_shim;  // shared_memory.h; needs private_tmp; empty: none
   friend bool operator==(const EnvRequest&, const EnvRequest&) = default;
 };
 

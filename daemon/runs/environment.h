@@ -20,8 +20,9 @@ PrivateVariables private_variables(const run::Spec& spec);
 
 // "NAME=value" in the order of the request: without what never passes
 // (common/sandbox/environment.h), with `home` and `tmp` (not empty: given) in place of HOME and
-// TMPDIR, with a default PATH when there is none and it is not kept that way.
+// TMPDIR, with the shared-memory `shim` (empty: none) in `tmp`, with a default PATH when there is
+// none and it is not kept that way. An LD_PRELOAD of the request's own wins over the shim.
 std::vector<std::string> environment_of(const run::Spec& spec, const std::string& home,
-                                        const std::string& tmp);
+                                        const std::string& tmp, const std::string& shim = {});
 
 }  // namespace guard::daemon

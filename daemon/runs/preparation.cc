@@ -9,6 +9,7 @@
 #include "common/sandbox/compile.h"
 #include "common/sandbox/enforce.h"
 #include "common/sandbox/environment.h"
+#include "common/sandbox/shared_memory.h"
 #include "daemon/runs/environment.h"
 
 namespace guard::daemon {
@@ -89,11 +90,13 @@ Result<Prepared> Preparation::prepare(const run::Spec& spec, const std::string& 
     if (!folder->empty()) add_private_grant(policy, *folder);
   }
 
+  if (!shim_.empty() && !tmp.empty()) policy.paths.push_back(sandbox::shared_memory_grant(shim_));
+
   GUARD_ASSIGN(const auto resolved, sandbox::resolve(policy, protected_));
   GUARD_ASSIGN(auto compiled, sandbox::compile(resolved, kernel_, sandbox::Supervision::kTreeKill));
   supervise::Launch& launch = out.launch;
   launch.argv = spec.argv;
-  launch.env = environment_of(spec, home, tmp);
+  launch.env = environment_of(spec, home, tmp, shim_);
   launch.candidates = run::exec_candidates(spec.argv[0], sandbox::value_of(launch.env, "PATH"));
   launch.confine = compiled.plan.confine;
   launch.wall = spec.policy.limits.wall.value_or(std::chrono::milliseconds(0));

@@ -12,6 +12,7 @@
 #include "common/run/spec.h"
 #include "common/sandbox/grants.h"
 #include "common/sandbox/kernel_support.h"
+#include "common/sandbox/shared_memory.h"
 #include "common/supervise/launch_protocol.h"
 #include "daemon/runs/private_folder.h"
 #include "daemon/runs/run_state.h"
@@ -53,6 +54,7 @@ class Preparation {
   sandbox::KernelSupport kernel_;
   sandbox::Protected protected_;
   const os::ScratchRoot& scratch_;
+  const std::string shim_ = sandbox::find_shared_memory_shim();
   mutable std::mutex mutex_;
   mutable std::vector<Filter> filters_;  // few: a FilterSpec has a handful of switches
 };

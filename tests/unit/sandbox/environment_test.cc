@@ -78,6 +78,25 @@ TEST(Environment, OfTwoWithOneNameTheFirstCountsAsForGetenv) {
               ElementsAre("PATH=/a"));
 }
 
+TEST(Environment, TheSharedMemoryShimNeedsAPrivateFolderAndYieldsToTheCallersChoice) {
+  EnvRequest request;
+  request.shared_memory_shim = "/s/libguard-shm.so";
+  EXPECT_THAT(build_environment({}, request).variables, ElementsAre());
+  request.private_tmp = "/t";
+  EXPECT_THAT(build_environment({"LD_PRELOAD=/evil.so"}, request).variables,
+              ElementsAre("TMPDIR=/t", "LD_PRELOAD=/s/libguard-shm.so", "GUARD_SHM_DIR=/t",
+                          "ASAN_OPTIONS=verify_asan_link_order=0"));
+  request.choices = {{"LD_PRELOAD", ""}};
+  EXPECT_THAT(build_environment({}, request).variables,
+              ElementsAre("TMPDIR=/t", "GUARD_SHM_DIR=/t", "ASAN_OPTIONS=verify_asan_link_order=0",
+                          "LD_PRELOAD="));
+  request.choices = {};
+  request.inherit = true;
+  EXPECT_THAT(build_environment({"LD_PRELOAD=/mine.so"}, request).variables,
+              ElementsAre("LD_PRELOAD=/mine.so", "TMPDIR=/t", "GUARD_SHM_DIR=/t",
+                          "ASAN_OPTIONS=verify_asan_link_order=0"));
+}
+
 TEST(EnvChoice, TakesNamesWithAndWithoutValue) {
   EXPECT_EQ(*parse_env_choice("A"), (EnvChoice{"A", std::nullopt}));
   EXPECT_EQ(*parse_env_choice("A="), (EnvChoice{"A", ""}));
