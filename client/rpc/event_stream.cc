@@ -9,6 +9,11 @@
 #include "common/wire/status_code.h"
 
 namespace guard::client {
+namespace {
+
+constexpr std::chrono::seconds kSignalWithin{2};
+
+}  // namespace
 
 EventStream::EventStream(v1::Guard::StubInterface& stub, v1::RunRequest request)
     : stub_(stub), run_id_(request.run_id()), stream_(stub.RunStream(&context_)) {
@@ -60,21 +65,23 @@ void EventStream::close_stdin() {
   if (!stream_->Write(input)) done_writing_ = true;
 }
 
+// Beside the stream first: in it, a signal waits behind the standard input that the program has not
+// read yet.
 bool EventStream::signal(int number) {
-  if (std::unique_lock lock(writing_, std::try_to_lock); lock) {
-    if (done_writing_) return false;
-    v1::RunInput input;
-    input.set_signal(number);
-    return stream_->Write(input);
-  }
-  // Standard input waits for the program to read it, and this would wait behind it.
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+  context.set_deadline(std::chrono::system_clock::now() + kSignalWithin);
   v1::SignalRequest request;
   request.set_run_id(run_id_);
   request.set_signal(number);
   v1::SignalReply reply;
-  return stub_.Signal(&context, request, &reply).ok();
+  if (stub_.Signal(&context, request, &reply).ok()) return true;
+
+  // Not there yet, or a guardd without this method.
+  const std::unique_lock lock(writing_, std::try_to_lock);
+  if (!lock || done_writing_) return false;
+  v1::RunInput input;
+  input.set_signal(number);
+  return stream_->Write(input);
 }
 
 void EventStream::cancel() { context_.TryCancel(); }

@@ -54,8 +54,9 @@ Words explain_refusal(const std::string& path, const ExecutableFile& program,
   ExecutableFile file = program;
   for (int depth = 0; depth < 6; ++depth) {  // the kernel follows five interpreters
     if (!file.resolved.empty() && !is_granted(file.resolved, *report)) {
-      const std::string leads =
-          file.resolved == piece ? "" : fmt::format(", which leads to {},", quoted(file.resolved));
+      const std::string leads = file.resolved == sandbox::absolute_path(piece, "/")
+                                    ? ""
+                                    : fmt::format(", which leads to {},", quoted(file.resolved));
       return {fmt::format("{}{} is not granted", what, leads), allow_read(file.resolved)};
     }
     if (file.interpreter.empty()) break;
