@@ -20,9 +20,10 @@ namespace {
 using namespace guard;
 using namespace guard::client;
 
-// A closed standard descriptor would be the number of the next socket. /dev/null the wrong way
-// round takes its place: reading or writing it fails with EBADF, as it would have.
-void fill_standard_descriptors() {
+// A closed standard descriptor would be the number of the next one that is opened, by gRPC's static
+// constructors already, so this runs before any of them. /dev/null the wrong way round takes its
+// place: reading or writing it fails with EBADF, as it would have.
+[[gnu::constructor(101)]] void fill_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number
@@ -74,7 +75,6 @@ int guardctl_process(int argc, char** argv, char** variables) {
 }  // namespace
 
 int main(int argc, char** argv, char** variables) {
-  fill_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a write says EPIPE
   // Without destructors: threads may wait in read(2), and nothing is buffered.
   ::_exit(guardctl_process(argc, argv, variables));

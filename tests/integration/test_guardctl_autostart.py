@@ -56,7 +56,7 @@ class Autostart(guardtest.TestCase):
         results = [None] * 20
 
         def one(n):
-            results[n] = self.guardctl("run", "--", "echo", n, timeout=120)
+            results[n] = self.guardctl("run", "--", "echo", str(n), timeout=120)
 
         threads = [threading.Thread(target=one, args=(n,)) for n in range(len(results))]
         for thread in threads:
