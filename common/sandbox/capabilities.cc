@@ -7,10 +7,12 @@
 
 #include <cerrno>
 
-#include "common/sandbox/raw_syscall.h"
+#include "common/os/raw_syscall.h"
 
 namespace guard::sandbox {
 namespace {
+
+using os::raw_syscall;
 
 // Words of 32 capabilities; memory that may be used after fork needs no initialization order.
 struct Sets {

@@ -6,13 +6,15 @@
 
 #include <cerrno>
 
+#include "common/os/raw_syscall.h"
 #include "common/sandbox/capabilities.h"
 #include "common/sandbox/landlock/ruleset.h"
-#include "common/sandbox/raw_syscall.h"
 #include "common/sandbox/witness.h"
 
 namespace guard::sandbox {
 namespace {
+
+using os::raw_syscall;
 
 // struct rlimit64 of the kernel.
 struct KernelLimit {

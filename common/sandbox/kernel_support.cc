@@ -11,12 +11,14 @@
 #include <optional>
 #include <string_view>
 
+#include "common/os/raw_syscall.h"
 #include "common/os/unique_fd.h"
 #include "common/sandbox/landlock/ruleset.h"
-#include "common/sandbox/raw_syscall.h"
 
 namespace guard::sandbox {
 namespace {
+
+using os::raw_syscall;
 
 constexpr const char* kLowerAbi = "GUARD_LANDLOCK_ABI_MAX";
 

@@ -7,11 +7,13 @@
 
 #include <cerrno>
 
+#include "common/os/raw_syscall.h"
 #include "common/sandbox/capabilities.h"
-#include "common/sandbox/raw_syscall.h"
 
 namespace guard::sandbox {
 namespace {
+
+using os::raw_syscall;
 
 // A descriptor means that the call went through; it is closed again.
 bool refused(long descriptor) noexcept {

@@ -7,14 +7,14 @@
 
 #include <cerrno>
 
+#include "common/os/raw_syscall.h"
 #include "common/os/sys.h"
 #include "common/sandbox/landlock/ruleset.h"
-#include "common/sandbox/raw_syscall.h"
 
 namespace guard::supervise {
 namespace {
 
-using sandbox::raw_syscall;
+using os::raw_syscall;
 using sandbox::Stage;
 
 // Where things lie in the child until execve; 0 to 2 and kResultFd stay.

@@ -3,30 +3,29 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "common/sandbox/raw_syscall.h"
+#include "common/os/raw_syscall.h"
 
 namespace guard::landlock {
 namespace {
 
 long add_rule(int ruleset, int type, const void* attr) {
-  return sandbox::raw_syscall(kSysAddRule, ruleset, type, attr, 0);
+  return os::raw_syscall(kSysAddRule, ruleset, type, attr, 0);
 }
 
 }  // namespace
 
 int abi_version() noexcept {
-  return static_cast<int>(sandbox::raw_syscall(kSysCreateRuleset, 0, 0, kCreateRulesetVersion));
+  return static_cast<int>(os::raw_syscall(kSysCreateRuleset, 0, 0, kCreateRulesetVersion));
 }
 
 std::uint32_t errata() noexcept {
-  const long bits = sandbox::raw_syscall(kSysCreateRuleset, 0, 0, kCreateRulesetErrata);
+  const long bits = os::raw_syscall(kSysCreateRuleset, 0, 0, kCreateRulesetErrata);
   return bits > 0 ? static_cast<std::uint32_t>(bits) : 0;
 }
 
 Result<os::UniqueFd> create_ruleset(const Handled& handled) {
   const RulesetAttr attr{handled.fs, handled.net, handled.scoped};
-  const long fd =
-      sandbox::raw_syscall(kSysCreateRuleset, &attr, sizeof attr, 0);  // CLOEXEC by birth
+  const long fd = os::raw_syscall(kSysCreateRuleset, &attr, sizeof attr, 0);  // CLOEXEC by birth
   if (fd < 0) return os_failure("landlock_create_ruleset", static_cast<int>(-fd));
   return os::UniqueFd(static_cast<int>(fd));
 }
@@ -55,7 +54,7 @@ Result<os::UniqueFd> signal_scope_ruleset() {
 }
 
 int restrict_self(int ruleset) noexcept {
-  return static_cast<int>(sandbox::raw_syscall(kSysRestrictSelf, ruleset, 0));
+  return static_cast<int>(os::raw_syscall(kSysRestrictSelf, ruleset, 0));
 }
 
 }  // namespace guard::landlock

@@ -4,7 +4,7 @@
 // Returns what the kernel returns: a value, or a negative errno (-4095..-1).
 #pragma once
 
-namespace guard::sandbox {
+namespace guard::os {
 
 inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f) noexcept {
 #if defined(__x86_64__)
@@ -52,4 +52,4 @@ long raw_syscall(long number, A a = {}, B b = {}, C c = {}, D d = {}, E e = {}, 
                       register_value(d), register_value(e), register_value(f));
 }
 
-}  // namespace guard::sandbox
+}  // namespace guard::os
