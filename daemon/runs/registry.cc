@@ -25,6 +25,11 @@ void Registry::ended(const std::string& id) {
 
 void Registry::release(const std::string& id) { living_.erase(id); }
 
+std::shared_ptr<ActiveRun> Registry::find(const std::string& id) const {
+  const auto run = living_.find(id);
+  return run == living_.end() ? nullptr : run->second;
+}
+
 std::vector<std::shared_ptr<ActiveRun>> Registry::living() const {
   std::vector<std::shared_ptr<ActiveRun>> runs;
   for (const auto& [id, run] : living_) {

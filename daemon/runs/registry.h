@@ -28,6 +28,9 @@ class Registry {
   // Nothing ran under it: it is free again.
   void release(const std::string& id);
 
+  // Null when none lives, or it is only reserved.
+  std::shared_ptr<ActiveRun> find(const std::string& id) const;
+
   std::vector<std::shared_ptr<ActiveRun>> living() const;
   bool empty() const { return living_.empty(); }  // reserved ones count
 

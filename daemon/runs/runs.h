@@ -34,6 +34,9 @@ class Runs {
   void start(run::Spec spec, bool with_input, std::shared_ptr<RunWatcher> watcher,
              Launched launched);
 
+  // Null when no run of that id lives.
+  std::shared_ptr<ActiveRun> find(const std::string& id) const { return registry_.find(id); }
+
   // Nobody is let in any more.
   void close() { closed_ = true; }
   void stop_all(run::Reason reason, ActiveRun::Manner manner);

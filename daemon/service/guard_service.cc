@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include "common/base/version.h"
+#include "common/base/visible.h"
 #include "common/wire/field.h"
 #include "common/wire/policy.h"
 #include "common/wire/report.h"
@@ -18,6 +19,7 @@ namespace guard::daemon {
 namespace {
 
 constexpr std::uint32_t kApiMinor = 1;
+constexpr int kLastSignal = 64;
 constexpr int kScopeAbi = 6;  // Landlock ABI that scopes signals
 
 // What a reactor of either kind does the same: writing, and telling the loop.
@@ -156,7 +158,7 @@ grpc::ServerUnaryReactor* GuardService::GetCapabilities(grpc::CallbackServerCont
   const sandbox::KernelSupport& kernel = preparation_.kernel();
   reply->set_version(std::string(kVersion));
   reply->set_api_minor(kApiMinor);
-  for (const char* feature : {"run", "run_stream", "check", "keep_env"}) {
+  for (const char* feature : {"run", "run_stream", "signal", "check", "keep_env"}) {
     reply->add_features(feature);
   }
   reply->set_landlock_abi(kernel.landlock_abi);
@@ -167,6 +169,27 @@ grpc::ServerUnaryReactor* GuardService::GetCapabilities(grpc::CallbackServerCont
   return finished(context, grpc::Status::OK);
 }
 
+grpc::ServerUnaryReactor* GuardService::Signal(grpc::CallbackServerContext* context,
+                                               const v1::SignalRequest* request, v1::SignalReply*) {
+  const int number = request->signal();
+  if (number < 1 || number > kLastSignal) {
+    return finished(context, {grpc::StatusCode::INVALID_ARGUMENT,
+                              "signal: " + std::to_string(number) + " is not 1 to 64"});
+  }
+  if (request->whole_tree()) return finished(context, unbuilt("Signal to a whole tree"));
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  boost::asio::post(loop_, [this, reactor, number, id = request->run_id()] {
+    const std::shared_ptr<ActiveRun> run = runs_.find(id);
+    if (!run) {
+      return reactor->Finish(
+          {grpc::StatusCode::NOT_FOUND, "run_id '" + visible(id) + "': no such run lives"});
+    }
+    run->signal(number);
+    reactor->Finish(grpc::Status::OK);
+  });
+  return reactor;
+}
+
 grpc::ServerWriteReactor<v1::RunEvent>* GuardService::Attach(grpc::CallbackServerContext*,
                                                              const v1::AttachRequest*) {
   return new RefusedStream(unbuilt("Attach"));
@@ -175,11 +198,6 @@ grpc::ServerWriteReactor<v1::RunEvent>* GuardService::Attach(grpc::CallbackServe
 grpc::ServerUnaryReactor* GuardService::Wait(grpc::CallbackServerContext* context,
                                              const v1::RunRef*, v1::RunResult*) {
   return finished(context, unbuilt("Wait"));
-}
-
-grpc::ServerUnaryReactor* GuardService::Signal(grpc::CallbackServerContext* context,
-                                               const v1::SignalRequest*, v1::SignalReply*) {
-  return finished(context, unbuilt("Signal"));
 }
 
 grpc::ServerUnaryReactor* GuardService::Get(grpc::CallbackServerContext* context, const v1::RunRef*,

@@ -35,13 +35,15 @@ class GuardService final : public v1::Guard::CallbackService {
                                             const v1::GetCapabilitiesRequest* request,
                                             v1::Capabilities* reply) override;
 
+  // To the program's process group; whole_tree is UNIMPLEMENTED.
+  grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
+                                   const v1::SignalRequest* request, v1::SignalReply*) override;
+
   // UNIMPLEMENTED, in words.
   grpc::ServerWriteReactor<v1::RunEvent>* Attach(grpc::CallbackServerContext* context,
                                                  const v1::AttachRequest* request) override;
   grpc::ServerUnaryReactor* Wait(grpc::CallbackServerContext* context, const v1::RunRef*,
                                  v1::RunResult*) override;
-  grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context, const v1::SignalRequest*,
-                                   v1::SignalReply*) override;
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::RunRef*,
                                 v1::RunInfo*) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListRequest*,

@@ -259,12 +259,22 @@ class Refusals(GrpcTestCase):
                 ("Wait", run_pb2.RunRef(), run_pb2.RunResult),
                 ("Get", run_pb2.RunRef(), run_pb2.RunInfo),
                 ("List", guard_pb2.ListRequest(), guard_pb2.ListReply),
-                ("Signal", guard_pb2.SignalRequest(), guard_pb2.SignalReply),
                 ("OpenSession", session_pb2.OpenSessionRequest(), session_pb2.Session),
                 ("CloseSession", session_pb2.SessionRef(), guard_pb2.CloseSessionReply),
                 ("ListSessions", guard_pb2.ListSessionsRequest(), guard_pb2.ListSessionsReply)):
             with self.subTest(name), self.assertRefused("UNIMPLEMENTED", name):
                 self.client.unary(name, message, reply)
+
+
+    def test_a_signal_to_no_run_or_of_no_number_is_refused(self):
+        for status, text, message in (
+                ("NOT_FOUND", "no-such-run", guard_pb2.SignalRequest(run_id="no-such-run", signal=15)),
+                ("INVALID_ARGUMENT", "signal", guard_pb2.SignalRequest(run_id="x", signal=65)),
+                ("INVALID_ARGUMENT", "signal", guard_pb2.SignalRequest(run_id="x")),
+                ("UNIMPLEMENTED", "tree",
+                 guard_pb2.SignalRequest(run_id="x", signal=15, whole_tree=True))):
+            with self.subTest(status), self.assertRefused(status, text):
+                self.client.unary("Signal", message, guard_pb2.SignalReply)
 
 
 class Questions(GrpcTestCase):
@@ -313,7 +323,7 @@ class Input(GrpcTestCase):
         self.assertEqual(outcome.stdout, b"on\n")
 
     def test_a_signal_reaches_the_program(self):
-        script = "trap 'echo got; exit 7' USR1; echo up; while :; do sleep 0.05; done"
+        script = "exec 2>/dev/null; trap 'echo got; exit 7' USR1; echo up; while :; do sleep 0.05; done"
         inputs = Inputs(start("sh", "-c", script))
         call = self.client.stream(inputs)
         first(call, "output")

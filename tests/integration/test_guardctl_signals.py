@@ -94,7 +94,7 @@ class Signals(guardtest.DaemonTestCase):
         self.assertEqual(self.finish(run)[0], 5)
 
     def test_stopping_stops_the_program_too_and_continuing_continues_it(self):
-        run = self.start("echo ready; echo $$; while :; do sleep 0.05; done")
+        run = self.start("echo ready; echo $$; exec sleep 300")  # a fork could wait in D
         inner = int(run.stdout.readline())
         run.send_signal(signal.SIGTSTP)
         self.assertTrue(guardtest.wait_until(lambda: state(run.pid) == "T"))
