@@ -74,7 +74,12 @@ Result<> Launcher::serve() {
     end_orphans();
     if (sources[0].revents == 0) continue;
     auto handover = supervise::receive_launch(control_.get());
-    if (!handover) return std::unexpected(std::move(handover).error());
+    if (!handover) {
+      // Out of descriptors, or not a Launch. Its control socket, if it came, is closed: guardd sees
+      // a run that has lost its monitor, and the next one may do better.
+      if (handover.error().code == Errc::kInvalid) continue;
+      return std::unexpected(std::move(handover).error());
+    }
     if (!*handover) {
       dismiss_idle();
       return {};

@@ -9,6 +9,7 @@
 
 #include "common/os/clock.h"
 #include "common/os/pipe.h"
+#include "common/os/seqpacket.h"
 #include "common/os/sys.h"
 #include "tests/unit/launcher/driven_launcher.h"
 
@@ -301,6 +302,12 @@ TEST(Launcher, WithoutRoomForAProcessAnswersEveryLaunch) {
     EXPECT_EQ(events[0].error, EAGAIN);
     EXPECT_EQ(events[1].cause, EndCause::kNotStarted);
   }
+}
+
+TEST(Launcher, GoesOnAfterADatagramThatIsNoLaunch) {
+  DrivenLauncher launcher;
+  ASSERT_TRUE(os::send_packet(launcher.control(), "nonsense"));
+  EXPECT_EQ(launcher.start(launch_of({"/bin/true"})).finish().size(), 2u);
 }
 
 TEST(Launcher, EndsWithGuarddAndLeavesNobody) {
