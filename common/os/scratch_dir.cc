@@ -119,6 +119,8 @@ Result<ScratchRoot> ScratchRoot::open(const std::string& base) {
   auto fd = open_private_directory(path);
   if (!fd) {
     Error error = std::move(fd).error();
+    // The advice of runtime_dir.h is about the socket's folder; this one is where it is.
+    if (error.hint.contains("--socket")) error.hint = "it has to be yours alone: have it removed";
     return std::unexpected(std::move(error).within("scratch folder"));
   }
   return ScratchRoot(path, *std::move(fd));

@@ -34,6 +34,10 @@ std::string wide_grant_warning(std::string_view resolved, Access access) {
   return {};
 }
 
+std::string single_file_warning() {
+  return "a single file: programs that save by renaming need its folder";
+}
+
 std::string missing_path_hint(std::string_view path) {
   if (has_component_starting_with(path, '~')) {
     return "the shell did not expand the ~; write \"$HOME/...\"";

@@ -15,6 +15,10 @@ std::string unstable_inodes_warning(long file_system_magic);
 // For where the grant led, a directory: a clause when it opens more than files, else empty.
 std::string wide_grant_warning(std::string_view resolved, Access access);
 
+// A file that may be written and not replaced: most programs save by writing a new file beside it
+// and renaming that.
+std::string single_file_warning();
+
 // What to do about a path that does not exist.
 std::string missing_path_hint(std::string_view path);
 

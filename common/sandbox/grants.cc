@@ -148,6 +148,8 @@ Result<ResolvedGrant> describe_node(os::UniqueFd node, const PathGrant& grant) {
   if (grant.origin == Origin::kAsked) {
     if (kind == InodeKind::kDirectory) {
       resolved.warning = wide_grant_warning(resolved.resolved, grant.access);
+    } else if (kind == InodeKind::kRegular && grant.access == Access::kWrite) {
+      resolved.warning = single_file_warning();
     }
     struct statfs file_system{};
     if (resolved.warning.empty() && ::fstatfs(node.get(), &file_system) == 0) {

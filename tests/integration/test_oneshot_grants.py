@@ -76,6 +76,7 @@ print(attempt(lambda: open("data", "a")), attempt(lambda: open("new", "w")),
         self.assertRan(result, stdout=b"b\n")
         replaced = oneshot(["sed", "-i", "s/b/c/", "f"], "--allow-write", "f", cwd=self.ws)
         self.assertNotEqual(replaced.rc, 0)
+        self.assertIn("need its folder", replaced.err)
         self.assertEqual((self.ws / "f").read_text(), "b\n")
 
     def test_read_above_write_below(self):

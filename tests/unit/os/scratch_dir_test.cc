@@ -69,7 +69,9 @@ TEST_F(ScratchDir, AFolderThatIsOpenToOthersIsRefusedAndItsModeLeftAlone) {
 TEST_F(ScratchDir, ASymlinkInItsPlaceIsNotFollowed) {
   fs::create_directory(base_ / "elsewhere");
   fs::create_symlink("elsewhere", top());
-  EXPECT_FALSE(ScratchRoot::open(base_));
+  const auto opened = ScratchRoot::open(base_);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().hint, HasSubstr("removed"));
   EXPECT_TRUE(fs::is_empty(base_ / "elsewhere"));
 }
 

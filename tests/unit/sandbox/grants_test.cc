@@ -65,6 +65,17 @@ TEST(Grants, AnUnreadableFileNeedsNoPermissionToBeGranted) {
   EXPECT_TRUE(resolve(granting({{file}}), {}));
 }
 
+TEST(Grants, ASingleWritableFileSaysWhatItIsNotEnoughFor) {
+  const TemporaryFolder folder;
+  const std::string file = folder.make_file("f");
+  const auto resolved =
+      resolve(granting({{file, Access::kWrite}, {file}, {"/dev/null", Access::kWrite}}), {});
+  ASSERT_TRUE(resolved);
+  EXPECT_THAT(resolved->grants[0].warning, HasSubstr("renaming need its folder"));
+  EXPECT_THAT(resolved->grants[1].warning, IsEmpty());
+  EXPECT_THAT(resolved->grants[2].warning, IsEmpty());
+}
+
 TEST(Grants, NamesOfAnyBytesWork) {
   const TemporaryFolder folder;
   for (const std::string name : {"a b", "a,b", "a\nb", "\xff\xfe", "-x", "?x"}) {
