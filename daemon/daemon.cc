@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <thread>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -29,6 +31,8 @@ constexpr std::chrono::milliseconds kConnectionIdle = 10min;
 constexpr std::chrono::milliseconds kKillAfter = 3s;
 constexpr std::chrono::milliseconds kGiveUpAfter = 6s;
 constexpr std::chrono::milliseconds kDrainStep = 5ms;
+constexpr std::chrono::milliseconds kCallsEndWithin = 200ms;
+constexpr std::chrono::milliseconds kGiveUpCallsAfter = 2s;
 
 constexpr long kStaleSeconds = 24L * 60 * 60;
 
@@ -128,7 +132,7 @@ void Daemon::await_idleness() {
   const auto step = std::clamp<std::chrono::milliseconds>(*config_.idle_exit / 8, 10ms, 15s);
   idle_timer_.expires_after(step);
   idle_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || draining_) return;
+    if (error || draining_ || stopping_) return;
     const auto now = Clock::now();
     if (!is_idle()) last_busy_ = now;
     if (now - last_busy_ < *config_.idle_exit) return await_idleness();
@@ -156,22 +160,34 @@ void Daemon::drain_step() {
   }
   drain_timer_.expires_after(kDrainStep);
   drain_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) drain_step();
+    if (!error && !stopping_) drain_step();
   });
 }
 
+// The calls that are left are cancelled, and their reactors answer on the loop.
 void Daemon::stop_calls() {
+  stopping_ = true;
   acceptor_.stop();
   launcher_.stop();
-  if (service_.calls() > 0) {
-    // Their reactors wait for a loop that runs no more. Their runs die with our sockets.
+  bool stopped = false;
+  loop_.restart();
+  std::thread stopper([this, &stopped] {
+    server_->Shutdown(std::chrono::system_clock::now() + kCallsEndWithin);
+    boost::asio::post(loop_, [this, &stopped] {
+      stopped = true;
+      loop_.stop();
+    });
+  });
+  const auto work = boost::asio::make_work_guard(loop_);
+  loop_.run_for(kGiveUpCallsAfter);
+  if (!stopped) {
     spdlog::warn("{} calls did not end", service_.calls());
     {
       const Listener gone = std::move(listener_);
     }
     ::_exit(0);
   }
-  server_->Shutdown(std::chrono::system_clock::now() + 1s);
+  stopper.join();
   workers_.join();
 }
 

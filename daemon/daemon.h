@@ -71,6 +71,7 @@ class Daemon {
   boost::asio::steady_timer idle_timer_, drain_timer_;
   std::chrono::steady_clock::time_point last_busy_, drain_began_;
   bool draining_ = false;
+  bool stopping_ = false;
 };
 
 }  // namespace guard::daemon

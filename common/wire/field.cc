@@ -1,6 +1,7 @@
 #include "common/wire/field.h"
 
 #include "common/base/duration_text.h"
+#include "common/base/utf8.h"
 #include "common/base/visible.h"
 #include "common/wire/limits.h"
 
@@ -75,6 +76,10 @@ google::protobuf::Duration to_duration(std::chrono::microseconds duration) {
   out.set_seconds(seconds.count());
   out.set_nanos(static_cast<std::int32_t>(std::chrono::nanoseconds(duration - seconds).count()));
   return out;
+}
+
+std::string utf8_text(std::string_view text) {
+  return is_utf8(text) ? std::string(text) : visible(text, Newlines::kKeep);
 }
 
 Result<> refuse_unknown_fields(std::string_view field, const google::protobuf::Message& message) {

@@ -34,6 +34,10 @@ Result<std::chrono::milliseconds> duration_from(std::string_view field,
 
 google::protobuf::Duration to_duration(std::chrono::microseconds duration);
 
+// For a `string` field, which must be UTF-8 or its receiver refuses the whole message: the text,
+// made visible when it is not.
+std::string utf8_text(std::string_view text);
+
 // A field that this build does not know may be a protection that a newer client relies on: it is
 // refused, never skipped.
 Result<> refuse_unknown_fields(std::string_view field, const google::protobuf::Message& message);

@@ -125,8 +125,8 @@ v1::Report to_proto(const sandbox::Report& report) {
     v1::Protection* const message = out.add_protections();
     message->set_name(std::string(sandbox::name_of(line.protection)));
     message->set_status(to_proto(line.status));
-    message->set_by(line.by);
-    message->set_why(line.why);
+    message->set_by(utf8_text(line.by));
+    message->set_why(utf8_text(line.why));
   }
   for (const auto& line : report.grants) {
     v1::Grant* const message = out.add_grants();
@@ -134,14 +134,14 @@ v1::Report to_proto(const sandbox::Report& report) {
     message->set_resolved(line.resolved);
     message->set_access(line.access == sandbox::Access::kRead ? v1::ACCESS_READ : v1::ACCESS_WRITE);
     message->set_origin(to_proto(line.origin));
-    message->set_rights(line.rights);
+    message->set_rights(utf8_text(line.rights));
     message->set_skipped(line.skipped);
-    message->set_note(line.note);
+    message->set_note(utf8_text(line.note));
   }
   for (const auto port : report.connect_ports) out.add_connect_ports(port);
   for (const auto port : report.bind_ports) out.add_bind_ports(port);
-  for (const auto& clause : report.ungoverned) out.add_ungoverned(clause);
-  for (const auto& clause : report.warnings) out.add_warnings(clause);
+  for (const auto& clause : report.ungoverned) out.add_ungoverned(utf8_text(clause));
+  for (const auto& clause : report.warnings) out.add_warnings(utf8_text(clause));
   out.set_env_passed(report.env_passed);
   out.set_env_withheld(report.env_withheld);
   out.set_private_home(report.private_home);

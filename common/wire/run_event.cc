@@ -116,8 +116,8 @@ v1::SpawnError to_proto(const run::SpawnError& error) {
   out.set_stage(std::string(name_of(error.stage)));
   out.set_os_errno(error.os_errno);
   out.set_path(error.path);
-  out.set_message(error.message);
-  out.set_hint(error.hint);
+  out.set_message(utf8_text(error.message));
+  out.set_hint(utf8_text(error.hint));
   out.set_exit_code(static_cast<std::uint32_t>(run::exit_code_for(error)));
   return out;
 }
@@ -178,7 +178,7 @@ struct EventWriter {
     message->set_run_id(out.run_id());
     *message->mutable_report() = wire::to_proto(started.report);
     *message->mutable_at() = to_timestamp(at);
-    for (auto& note : started.notes) message->add_notes(std::move(note));
+    for (const auto& note : started.notes) message->add_notes(utf8_text(note));
   }
   void operator()(run::Output&& output) const {
     v1::Output* const message = out.mutable_output();
@@ -219,7 +219,7 @@ v1::RunResult to_proto(const run::RunResult& result, TimePoint at, const sandbox
   if (report != nullptr) *out.mutable_report() = to_proto(*report);
   *out.mutable_finished_at() = to_timestamp(at);
   for (const auto& name : result.discarded) out.add_discarded(name);
-  out.set_detail(result.detail);
+  out.set_detail(utf8_text(result.detail));
   return out;
 }
 

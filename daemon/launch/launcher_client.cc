@@ -1,6 +1,7 @@
 #include "daemon/launch/launcher_client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/os/pidfd.h"
 #include "common/os/seqpacket.h"
 #include "common/os/sys.h"
 
@@ -23,6 +25,7 @@ namespace {
 // One that dies sooner is not started again at once: it would die again.
 constexpr std::chrono::seconds kHealthyAfter{1};
 constexpr std::chrono::milliseconds kRestartPause{200};
+constexpr int kEndPatienceMs = 1000;
 
 // What the launcher may see of our environment: what lowers the kernel's Landlock for tests, and
 // the sanitizers' settings. The environment of a run comes from its request alone.
@@ -153,10 +156,15 @@ Result<> LauncherClient::send(const supervise::Launch& launch, const supervise::
 
 void LauncherClient::stop() {
   stopped_ = true;
-  pid_ = 0;
   pause_.cancel();
+  // Before the socket is closed, and by nobody else reaped: still the launcher's number.
+  const auto process = pid_ == 0 ? Result<os::UniqueFd>() : os::pidfd_open(pid_);
+  pid_ = 0;
   boost::system::error_code ignored;
   socket_.close(ignored);
+  if (!process || !*process) return;
+  pollfd ended{.fd = process->get(), .events = POLLIN, .revents = 0};
+  (void)::poll(&ended, 1, kEndPatienceMs);
 }
 
 // The launcher says nothing: what becomes readable is the end.

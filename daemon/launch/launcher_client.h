@@ -38,7 +38,8 @@ class LauncherClient {
   // does not keep up.
   Result<> send(const supervise::Launch& launch, const supervise::LaunchFds& fds);
 
-  // No restart any more; the launcher ends by itself when it sees its socket closed.
+  // No restart any more. The launcher ends by itself when it sees its socket closed; waits for
+  // that, at most a second.
   void stop();
 
   pid_t pid() const { return pid_; }  // 0 when there is none

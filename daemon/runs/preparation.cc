@@ -74,7 +74,7 @@ Result<seccomp::Program> Preparation::filter_for(const seccomp::FilterSpec& spec
   return program;
 }
 
-Result<Prepared> Preparation::prepare(const run::Spec& spec, const std::string& run_id) const {
+Result<Prepared> Preparation::prepare(const run::Spec& spec) const {
   Prepared out;
   GUARD_ASSIGN(at(out.fds, LaunchFd::kCwd), open_cwd(spec.cwd));
 
@@ -82,7 +82,7 @@ Result<Prepared> Preparation::prepare(const run::Spec& spec, const std::string& 
   add_cwd_grant(policy, spec.cwd_grant);
   std::string home, tmp;
   if (const auto wanted = private_variables(spec); wanted.any()) {
-    GUARD_ASSIGN(out.folder, PrivateFolder::make(scratch_, run_id));
+    GUARD_ASSIGN(out.folder, PrivateFolder::make(scratch_));
     if (wanted.home) home = out.folder.home();
     if (wanted.tmp) tmp = out.folder.tmp();
   }

@@ -12,6 +12,7 @@
 #include "common/run/spec.h"
 #include "common/sandbox/grants.h"
 #include "common/sandbox/kernel_support.h"
+#include "common/sandbox/plan.h"
 #include "common/sandbox/shared_memory.h"
 #include "common/supervise/launch_protocol.h"
 #include "daemon/runs/private_folder.h"
@@ -37,9 +38,9 @@ class Preparation {
 
   const sandbox::KernelSupport& kernel() const { return kernel_; }
 
-  // `run_id` is unique. kNotFound names the working directory or the grant that does not exist;
-  // kUnsupported: this kernel cannot enforce the policy.
-  Result<Prepared> prepare(const run::Spec& spec, const std::string& run_id) const;
+  // kNotFound names the working directory or the grant that does not exist; kUnsupported: this
+  // kernel cannot enforce the policy.
+  Result<Prepared> prepare(const run::Spec& spec) const;
 
   // What a run with this policy would get; makes nothing.
   Result<sandbox::Report> check(sandbox::Policy policy, const std::string& cwd_grant) const;

@@ -4,10 +4,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/base/run_id.h"
+
 namespace guard::daemon {
 
-Result<PrivateFolder> PrivateFolder::make(const os::ScratchRoot& root, const std::string& run_id) {
-  GUARD_ASSIGN(auto folders, root.make_run(run_id, ::getpid()));
+Result<PrivateFolder> PrivateFolder::make(const os::ScratchRoot& root) {
+  GUARD_ASSIGN(auto folders, root.make_run(new_run_id(), ::getpid()));
   return PrivateFolder(root, std::move(folders));
 }
 

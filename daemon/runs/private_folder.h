@@ -14,8 +14,9 @@ namespace guard::daemon {
 class PrivateFolder {
  public:
   PrivateFolder() = default;  // none
-  // `root` outlives it. `run_id` names it.
-  static Result<PrivateFolder> make(const os::ScratchRoot& root, const std::string& run_id);
+  // `root` outlives it. Its name is its own, not the run's id: another guardd of this user, or one
+  // that was killed, may have had a run of that id.
+  static Result<PrivateFolder> make(const os::ScratchRoot& root);
 
   PrivateFolder(PrivateFolder&& other) noexcept
       : root_(std::exchange(other.root_, nullptr)), folders_(std::move(other.folders_)) {}

@@ -36,8 +36,7 @@ void Runs::start(run::Spec spec, bool with_input, std::shared_ptr<RunWatcher> wa
   start->watcher = std::move(watcher);
   start->launched = std::move(launched);
   boost::asio::post(around_.workers, [this, start] {
-    auto prepared =
-        std::make_shared<Result<Prepared>>(preparation_.prepare(start->spec, start->id));
+    auto prepared = std::make_shared<Result<Prepared>>(preparation_.prepare(start->spec));
     boost::asio::post(around_.loop,
                       [this, start, prepared] { launch(*start, std::move(*prepared)); });
   });

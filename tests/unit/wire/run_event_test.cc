@@ -153,6 +153,14 @@ TEST(Result, AReasonOfANewerDaemonIsToldByTheEnding) {
   EXPECT_THAT(result->detail, HasSubstr("99"));
 }
 
+TEST(Report, TextThatIsNotUtf8IsMadeVisibleSoThatTheMessageCanBeRead) {
+  sandbox::Report report = some_report();
+  report.warnings = {"a \xff b"};
+  v1::Report read;
+  ASSERT_TRUE(read.ParseFromString(to_proto(report).SerializeAsString()));
+  EXPECT_EQ(read.warnings(0), "a \\xff b");
+}
+
 TEST(Report, ProtectionsOfANewerDaemonAreSkippedButNothingElseIs) {
   v1::Report message;
   message.add_protections()->set_name("telepathy");
