@@ -12,6 +12,9 @@ import guardtest
 
 ONESHOT, DAEMON = "xenarch-guard", "guardctl run"
 
+# Landlock's ABI with port rules, and the one with a signal scope.
+PORTS_ABI, SIGNALS_ABI = 4, 6
+
 # In `refused`: the attempt may look like a success to the program that made it; nothing came of it.
 IN_VAIN = "in vain"
 
@@ -33,6 +36,7 @@ class Attack:
     effect: str              # DID, LEARNT or one of Outside.effects(): shows that it worked
     refused: tuple = ()      # names of errors, or IN_VAIN
     open: object = ""        # why it gets through; a dict by door when that differs
+    landlock: int = 1        # the ABI from which on it is refused; it gets through below
     needs: str = ""          # what a kernel may lack for it to work unconfined: then a skip
     tool: str = ""           # what has to be installed for it
     who: str = "all"         # "root": refused to an ordinary user by the kernel itself; "user"
@@ -51,8 +55,16 @@ class Attack:
     def category(self):
         return self.name.split(".")[0]
 
-    def open_in(self, door):
+    def open_in(self, door, abi):
+        if abi < PORTS_ABI and (self.category == "net" or "{bindable}" in self.argv):
+            return ""  # without port grants there is no socket to do it with
+        if abi < self.landlock:
+            return f"refused from Landlock ABI {self.landlock} on"
         return self.open.get(door, "") if isinstance(self.open, dict) else self.open
+
+    def refused_at(self, abi):
+        """Stand-ins of the filter answer EPERM where an older Landlock knows no such right."""
+        return self.refused if abi >= PORTS_ABI else (*self.refused, "EPERM")
 
 
 ATTACKS = []
@@ -191,7 +203,8 @@ attack("leak.process_limits", "attack_leak process_limits {victim}", DID,
        open="prlimit(2) that only reads is asked for no Landlock right")
 attack("leak.process_priority", "attack_leak process_priority {victim}", DID,
        open="getpriority(2) is asked for no Landlock right")
-attack("leak.process_exists", "attack_leak process_exists {victim}", DID, "EPERM")
+attack("leak.process_exists", "attack_leak process_exists {victim}", DID, "EPERM",
+       landlock=SIGNALS_ABI)
 attack("leak.environment", "attack_leak environment", LEARNT, IN_VAIN)
 attack("leak.kernel_log", "attack_leak kernel_log", DID, "EPERM", who="root")
 for file in ("net/tcp", "net/unix", "sysvipc/shm", "keys", "locks", "mounts", "self/environ"):
@@ -306,21 +319,22 @@ attack("net.addresses_by_ioctl", "attack_net addresses_by_ioctl", DID,
 
 for verb in ("kill", "kill_group", "kill_by_tkill", "kill_by_tgkill", "kill_by_sigqueue",
              "kill_by_tgsigqueue", "kill_by_pidfd"):
-    attack(f"proc.{verb}", f"attack_proc {verb} {{victim}}", "victim got SIGURG", "EPERM")
+    attack(f"proc.{verb}", f"attack_proc {verb} {{victim}}", "victim got SIGURG", "EPERM",
+           landlock=SIGNALS_ABI)
 attack("proc.kill_by_proc_directory", "attack_proc kill_by_proc_directory {victim}",
        "victim got SIGURG", "EACCES")
 # As root it would reach every process of the machine. See also attack_case.py: other tests' victims.
 attack("proc.kill_everyone", "attack_proc kill_everyone", EVERYONE,
        ("EPERM", "ESRCH", IN_VAIN), who="user")
-attack("proc.kill_parent", "attack_proc kill_parent", DID, "EPERM")
-attack("proc.kill_guardd", "attack_proc kill {guardd_pid}", DID, "EPERM")
-attack("proc.kill_launcher", "attack_proc kill {launcher_pid}", DID, "EPERM")
+attack("proc.kill_parent", "attack_proc kill_parent", DID, "EPERM", landlock=SIGNALS_ABI)
+attack("proc.kill_guardd", "attack_proc kill {guardd_pid}", DID, "EPERM", landlock=SIGNALS_ABI)
+attack("proc.kill_launcher", "attack_proc kill {launcher_pid}", DID, "EPERM", landlock=SIGNALS_ABI)
 attack("proc.pin_guardd", "attack_proc pin_to_cpu {guardd_pid}", DID, "EPERM")
 for verb in ("signal_by_pipe", "signal_by_pipe_ex", "signal_by_socketpair"):
     attack(f"proc.{verb}", f"attack_proc {verb} {{victim}}", "victim got SIGURG",
-           ("EPERM", IN_VAIN))
+           ("EPERM", IN_VAIN), landlock=SIGNALS_ABI)
 attack("proc.signal_by_urgent_data", "attack_proc signal_by_urgent_data {victim} {bindable}",
-       "victim got SIGURG", ("EPERM", IN_VAIN))
+       "victim got SIGURG", ("EPERM", IN_VAIN), landlock=SIGNALS_ABI)
 attack("proc.ptrace_attach", "attack_proc ptrace_attach {victim}", DID, "EPERM",
        needs="Yama keeps processes from tracing each other")
 attack("proc.ptrace_seize", "attack_proc ptrace_seize {victim}", DID, "EPERM",

@@ -1,6 +1,7 @@
 """Attacks through the network and through services on Unix sockets."""
 import pathlib
 import sys
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import attack_case
@@ -16,6 +17,7 @@ class UnixSockets(attack_case.AttackTestCase, categories=("unix",)):
     pass
 
 
+@unittest.skipIf(attack_case.ABI < attacks.PORTS_ABI, "kernel: granting ports needs Landlock ABI 4")
 class SignalStorm(attack_case.AttackTestCase):
     """Connecting under a storm of signals: each connection is made once, however often it was begun."""
 
