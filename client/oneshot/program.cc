@@ -78,9 +78,7 @@ void note_passed_over(const Failed& failed, std::span<const std::string> later,
 ExecFailure explain(const Failed& failed, const sandbox::Report& report) {
   ExecFailure failure;
   failure.error = run::explain_spawn(Stage::kExec, failed.error, 0, failed.file, &report);
-  // ENOENT of a file that is there is its interpreter's: found, and not executable.
-  const bool found = failed.file.contains('/') && exists(failed.file);
-  failure.exit_code = found ? run::kExitNotExecutable : run::exit_code_for(failure.error);
+  failure.exit_code = run::exit_code_for(failure.error);
   return failure;
 }
 
