@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define GUARD_CHECK(condition)                                                              \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      std::fprintf(stderr, "%s:%d: broken promise: %s\n", __FILE__, __LINE__, #condition);  \
-      std::abort();                                                                         \
-    }                                                                                       \
+#define GUARD_CHECK(condition)                                                             \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      std::fprintf(stderr, "%s:%d: broken promise: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                        \
+    }                                                                                      \
   } while (false)

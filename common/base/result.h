@@ -17,15 +17,15 @@ namespace guard {
 // What the caller can do about it, not where it came from. Maps one to one onto gRPC codes
 // (daemon/service) and onto exit codes (common/run/exit_code.h).
 enum class Errc {
-  kInvalid,      // the request contradicts itself or names something malformed
-  kNotFound,     // a path or run that does not exist
-  kExists,       // the id is taken by another request
-  kDenied,       // the caller may not do this
-  kUnsupported,  // this kernel cannot enforce what was asked
-  kExhausted,    // a quota or a descriptor limit; retry later
-  kUnavailable,  // no daemon, or it is draining
+  kInvalid,        // the request contradicts itself or names something malformed
+  kNotFound,       // a path or run that does not exist
+  kExists,         // the id is taken by another request
+  kDenied,         // the caller may not do this
+  kUnsupported,    // this kernel cannot enforce what was asked
+  kExhausted,      // a quota or a descriptor limit; retry later
+  kUnavailable,    // no daemon, or it is draining
   kUnimplemented,  // this version cannot honour a field or method that guard.v1 has
-  kInternal,     // a system call failed that should not have
+  kInternal,       // a system call failed that should not have
 };
 
 struct Error {
@@ -89,15 +89,15 @@ inline std::unexpected<Error> os_failure(std::string what, int error = errno) {
 #define GUARD_CONCAT(a, b) GUARD_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` from the enclosing function, or goes on.
-#define GUARD_TRY(expression)                                                  \
-  do {                                                                         \
-    if (auto guard_try_result = (expression); !guard_try_result)               \
-      return std::unexpected(std::move(guard_try_result).error());             \
+#define GUARD_TRY(expression)                                      \
+  do {                                                             \
+    if (auto guard_try_result = (expression); !guard_try_result)   \
+      return std::unexpected(std::move(guard_try_result).error()); \
   } while (false)
 
 // Declares `declaration` from the value of `expression`, or returns its error.
-#define GUARD_ASSIGN(declaration, expression)                                  \
-  auto GUARD_CONCAT(guard_assign_, __LINE__) = (expression);                   \
-  if (!GUARD_CONCAT(guard_assign_, __LINE__))                                  \
+#define GUARD_ASSIGN(declaration, expression)                                         \
+  auto GUARD_CONCAT(guard_assign_, __LINE__) = (expression);                          \
+  if (!GUARD_CONCAT(guard_assign_, __LINE__))                                         \
     return std::unexpected(std::move(GUARD_CONCAT(guard_assign_, __LINE__)).error()); \
   declaration = *std::move(GUARD_CONCAT(guard_assign_, __LINE__))

@@ -5,10 +5,11 @@
 //   /var/tmp/guardd-UID/run-ID/home   HOME of a run
 //   /var/tmp/guardd-UID/run-ID/tmp    TMPDIR of a run
 //   /var/tmp/guardd-UID/run-ID/owner  "PID START_TIME\n" of the process that will be gone when the
-//                                     folder may go (clock ticks since boot, field 22 of proc_pid_stat(5))
+//                                     folder may go (clock ticks since boot, field 22 of
+//                                     proc_pid_stat(5))
 //
-// Everything is descriptor-relative and follows no symlink: a run may fill its folder with anything,
-// a symlink to $HOME too.
+// Everything is descriptor-relative and follows no symlink: a run may fill its folder with
+// anything, a symlink to $HOME too.
 #pragma once
 
 #include <sys/types.h>
@@ -37,7 +38,7 @@ class ScratchRoot {
 
   // Makes run-ID/{home,tmp,owner}. `id` is [A-Za-z0-9._-]+. kExists when it is there.
   struct RunFolders {
-    std::string name;  // "run-ID"
+    std::string name;       // "run-ID"
     std::string home, tmp;  // absolute
   };
   Result<RunFolders> make_run(const std::string& id, pid_t owner) const;
@@ -45,10 +46,11 @@ class ScratchRoot {
   // Removes run-ID and all below it, whatever it holds (folders without permission bits included);
   // what it held at the top of home and tmp, at most `list_max` names, is returned ("home/.npm").
   // Bounded by the tree's own size; never leaves the folder.
-  Result<std::vector<std::string>> remove_run(const std::string& name, std::size_t list_max = 20) const;
+  Result<std::vector<std::string>> remove_run(const std::string& name,
+                                              std::size_t list_max = 20) const;
 
-  // Removes run folders older than `min_age_seconds` whose owner is gone (pid not running, or started
-  // at another time). At most `max` of them. Errors are skipped: this is tidying.
+  // Removes run folders older than `min_age_seconds` whose owner is gone (pid not running, or
+  // started at another time). At most `max` of them. Errors are skipped: this is tidying.
   void remove_stale(long min_age_seconds, std::size_t max = 64) const;
 
  private:

@@ -19,20 +19,20 @@ struct EnvVar {
 };
 
 // execve(2)'s own limits, told by name before anything is forked.
-inline constexpr std::size_t kMaxArgBytes = 131'071;       // one string, MAX_ARG_STRLEN - 1
-inline constexpr std::size_t kMaxTotalBytes = 2u << 20;    // argv and environment together
+inline constexpr std::size_t kMaxArgBytes = 131'071;     // one string, MAX_ARG_STRLEN - 1
+inline constexpr std::size_t kMaxTotalBytes = 2u << 20;  // argv and environment together
 inline constexpr std::size_t kMaxArgs = 65'536;
 inline constexpr std::chrono::milliseconds kDefaultGrace{250};
 inline constexpr std::chrono::milliseconds kMaxGrace{60'000};
 
 struct Spec {
-  std::string run_id;             // empty: guardd makes one
-  std::vector<std::string> argv;  // argv[0] is the program; any bytes but NUL
-  std::vector<EnvVar> env;        // the whole environment, but for what guardd adds
+  std::string run_id;                 // empty: guardd makes one
+  std::vector<std::string> argv;      // argv[0] is the program; any bytes but NUL
+  std::vector<EnvVar> env;            // the whole environment, but for what guardd adds
   std::vector<std::string> keep_env;  // names that stay as `env` has them (or has them not): HOME…
-  std::string cwd = "/";          // absolute
-  std::string cwd_grant;          // granted read with Origin::kCwd; empty: none
-  sandbox::Policy policy;         // wall limit is policy.limits.wall
+  std::string cwd = "/";              // absolute
+  std::string cwd_grant;              // granted read with Origin::kCwd; empty: none
+  sandbox::Policy policy;             // wall limit is policy.limits.wall
   std::chrono::milliseconds grace = kDefaultGrace;
   mode_t umask = 022;
   std::uint32_t env_withheld = 0;

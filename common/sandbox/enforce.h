@@ -58,7 +58,7 @@ Outcome enforce(const Orders& orders) noexcept;
 // A Plan made ready: owns the ruleset descriptor and the arrays that Orders borrows.
 class Staged {
  public:
-  Orders orders() const;      // valid while this lives
+  Orders orders() const;  // valid while this lives
   int ruleset_fd() const { return ruleset_.get(); }
   const std::vector<sock_filter>& filter() const { return filter_; }
   const std::vector<Limit>& limits() const { return limits_; }

@@ -21,14 +21,14 @@ namespace guard::sandbox {
 enum class InodeKind : std::uint8_t { kDirectory, kRegular, kCharDevice, kBlockDevice, kFifo };
 
 struct ResolvedGrant {
-  PathGrant grant;        // as written (made absolute by the client)
-  std::string resolved;   // where it led, symlinks followed; equals grant.path when none was
+  PathGrant grant;       // as written (made absolute by the client)
+  std::string resolved;  // where it led, symlinks followed; equals grant.path when none was
   InodeKind kind = InodeKind::kDirectory;
   dev_t device = 0;
   ino_t inode = 0;
-  bool skipped = false;   // optional and missing: no rule is made
-  bool list_only = false; // READ_DIR alone: a folder on the way around a protected one
-  std::string warning;    // "" or a clause: a file system without stable inodes, a wide device grant
+  bool skipped = false;    // optional and missing: no rule is made
+  bool list_only = false;  // READ_DIR alone: a folder on the way around a protected one
+  std::string warning;  // "" or a clause: a file system without stable inodes, a wide device grant
   std::shared_ptr<const os::UniqueFd> fd;  // null when skipped, and in tests of compile()
 };
 
@@ -44,7 +44,8 @@ struct ResolvedPolicy {
 
 // Opens every grant of `policy` (base included when default_grants). Errors, all naming the path:
 //  kNotFound   missing and not optional; hint: mkdir -p, or grant the parent, or `?` before it
-//  kInvalid    a socket (a grant does not open it); a write grant over a protected folder; validate()
+//  kInvalid    a socket (a grant does not open it); a write grant over a protected folder;
+//  validate()
 // A read grant over a protected folder is expanded around it: its siblings are granted, the folders
 // on the way get list_only.
 Result<ResolvedPolicy> resolve(const Policy& policy, const Protected& protected_folders);

@@ -6,7 +6,8 @@
 
 namespace guard::sandbox {
 
-// `path`, or directory/path when it is relative, without `.` components, doubled and trailing slashes.
+// `path`, or directory/path when it is relative, without `.` components, doubled and trailing
+// slashes.
 std::string absolute_path(std::string_view path, std::string_view directory);
 
 // Whether `path` is `top` or lies below it. Both absolute, without trailing slash but for "/".

@@ -20,25 +20,25 @@
 namespace guard::sandbox {
 
 struct PathRule {
-  std::uint64_t rights = 0;   // LANDLOCK_ACCESS_FS_*; a subset of handled_fs
-  std::size_t grant = 0;      // index into ResolvedPolicy::grants
+  std::uint64_t rights = 0;  // LANDLOCK_ACCESS_FS_*; a subset of handled_fs
+  std::size_t grant = 0;     // index into ResolvedPolicy::grants
   friend bool operator==(const PathRule&, const PathRule&) = default;
 };
 
 struct PortRule {
-  std::uint64_t rights = 0;   // LANDLOCK_ACCESS_NET_*
+  std::uint64_t rights = 0;  // LANDLOCK_ACCESS_NET_*
   std::uint16_t port = 0;
   friend bool operator==(const PortRule&, const PortRule&) = default;
 };
 
 struct Limit {
-  int resource = 0;           // RLIMIT_*; hard = soft = value
+  int resource = 0;  // RLIMIT_*; hard = soft = value
   std::uint64_t value = 0;
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 
 struct Plan {
-  bool confine = true;        // false only for Level::kUnsafeNoGuard: nothing of the below is put on
+  bool confine = true;  // false only for Level::kUnsafeNoGuard: nothing of the below is put on
   std::uint64_t handled_fs = 0;
   std::uint64_t handled_net = 0;
   std::uint64_t scoped = 0;

@@ -22,17 +22,17 @@ enum class Status : std::uint8_t {
 };
 
 enum class Protection : std::uint8_t {
-  kNoNewPrivs,        // no setuid, no file capabilities; prctl(2)
-  kFileAccess,        // open, exec, list, create, remove, rename, link below the grants only
-  kTruncate,          // truncate(2), O_TRUNC
-  kDeviceIoctl,       // ioctl(2) on devices outside the base
-  kNetwork,           // no socket but what the port grants allow
-  kUnixSockets,       // no AF_UNIX socket: not D-Bus, docker, ssh-agent, tmux, guardd
-  kSignals,           // no signal to a process outside the run
-  kProcesses,         // no ptrace, no reading of another process's memory, limits, scheduling
-  kSyscallFilter,     // the deny list; numbers newer than known are refused
-  kDescriptors,       // nothing inherited above 2
-  kTreeKill,          // nothing of the run outlives it (guardd only; the one-shot leaves nobody)
+  kNoNewPrivs,     // no setuid, no file capabilities; prctl(2)
+  kFileAccess,     // open, exec, list, create, remove, rename, link below the grants only
+  kTruncate,       // truncate(2), O_TRUNC
+  kDeviceIoctl,    // ioctl(2) on devices outside the base
+  kNetwork,        // no socket but what the port grants allow
+  kUnixSockets,    // no AF_UNIX socket: not D-Bus, docker, ssh-agent, tmux, guardd
+  kSignals,        // no signal to a process outside the run
+  kProcesses,      // no ptrace, no reading of another process's memory, limits, scheduling
+  kSyscallFilter,  // the deny list; numbers newer than known are refused
+  kDescriptors,    // nothing inherited above 2
+  kTreeKill,       // nothing of the run outlives it (guardd only; the one-shot leaves nobody)
 };
 // Stable snake_case name: "no_new_privs", "file_access", …
 std::string_view name_of(Protection protection);
@@ -50,9 +50,9 @@ struct GrantLine {
   std::string resolved;  // where it led
   Access access = Access::kRead;
   Origin origin = Origin::kAsked;
-  std::string rights;    // "read list execute", "read write" for a device file, …
+  std::string rights;  // "read list execute", "read write" for a device file, …
   bool skipped = false;
-  std::string note;      // warning of the grant, or empty
+  std::string note;  // warning of the grant, or empty
   friend bool operator==(const GrantLine&, const GrantLine&) = default;
 };
 
@@ -65,7 +65,7 @@ struct Report {
   std::vector<GrantLine> grants;            // in the order of the policy, base last
   std::vector<std::uint16_t> connect_ports, bind_ports;
   std::vector<std::string> ungoverned;  // what stays open on this kernel, one clause each
-  std::vector<std::string> warnings;    // about the request: "--allow-write /dev grants every device"
+  std::vector<std::string> warnings;  // about the request: "--allow-write /dev grants every device"
   std::uint32_t env_passed = 0;
   std::uint32_t env_withheld = 0;  // of the caller's environment
   std::string private_home;        // the run's HOME, empty when it has none

@@ -102,4 +102,3 @@ BENCHMARK(one_shot)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(through_guardd)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-
