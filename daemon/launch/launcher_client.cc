@@ -117,11 +117,7 @@ Result<std::string> find_launcher() {
 
 LauncherClient::LauncherClient(boost::asio::io_context& loop, std::string program,
                                rlimit open_files)
-    : loop_(loop),
-      program_(std::move(program)),
-      open_files_(open_files),
-      socket_(loop),
-      pause_(loop) {}
+    : program_(std::move(program)), open_files_(open_files), socket_(loop), pause_(loop) {}
 
 Result<> LauncherClient::start() { return spawn(); }
 

@@ -49,7 +49,6 @@ class LauncherClient {
   void watch();
   void lost();
 
-  boost::asio::io_context& loop_;
   std::string program_;
   rlimit open_files_;
   boost::asio::posix::stream_descriptor socket_;
