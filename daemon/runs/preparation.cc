@@ -112,8 +112,9 @@ Result<Prepared> Preparation::prepare(const run::Spec& spec) const {
   }
 
   sandbox::Report& report = compiled.report;
-  report.env_passed = static_cast<std::uint32_t>(launch.env.size());
-  report.env_withheld = spec.env_withheld + dropped_variables(spec);
+  const std::uint32_t dropped = dropped_variables(spec);
+  report.env_passed = static_cast<std::uint32_t>(spec.env.size()) - dropped;
+  report.env_withheld = spec.env_withheld + dropped;
   report.private_home = home;
   out.facts = {.program = spec.argv[0],
                .cwd = spec.cwd,

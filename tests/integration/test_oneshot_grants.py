@@ -149,11 +149,24 @@ class Files(guardtest.TestCase):
         self.assertRan(oneshot(["sh", "-c", script], "--allow-write", ".", cwd=self.ws),
                        stdout=b"1\n")
 
-    def test_shared_memory_is_granted_on_request_only(self):
-        script = "from multiprocessing import Lock; Lock(); print('ok')"
-        self.assertRan(oneshot(["python3", "-c", script], "--allow-write", "/dev/shm"),
+    SHARED = """if True:
+        from multiprocessing import Lock, shared_memory
+        Lock()
+        one = shared_memory.SharedMemory(create=True, size=64)
+        two = shared_memory.SharedMemory(one.name)
+        one.buf[0] = 7
+        assert two.buf[0] == 7
+        two.close(); one.close(); one.unlink()
+        print('ok')"""
+
+    def test_shared_memory_lies_in_the_private_folder(self):
+        self.assertRan(oneshot(["python3", "-c", self.SHARED]), stdout=b"ok\n")
+
+    def test_shared_memory_of_others_is_granted_on_request_only(self):
+        bare = ["--env", "LD_PRELOAD="]
+        self.assertRan(oneshot(["python3", "-c", self.SHARED], *bare, "--allow-write", "/dev/shm"),
                        stdout=b"ok\n")
-        refused = oneshot(["python3", "-c", script])
+        refused = oneshot(["python3", "-c", self.SHARED], *bare)
         self.assertEqual(refused.rc, 1)
         self.assertIn("PermissionError", refused.err)
 

@@ -28,6 +28,11 @@ BIN = pathlib.Path(os.environ.get("GUARD_BIN_DIR") or SOURCE / "build/dev/bin")
 PROBES = pathlib.Path(os.environ.get("GUARD_PROBE_DIR") or BIN.parent / "probes")
 PYTHON = "/usr/bin/python3"
 
+# Root's temporary files do not lie in a folder of the ordinary user's, which the tests of the
+# other kind use: root without its capabilities cannot enter that one.
+if os.geteuid() == 0 and os.stat(tempfile.gettempdir()).st_uid != 0:
+    tempfile.tempdir = "/var/tmp"
+
 # Exit codes of run, shell, attach, wait and xenarch-guard that are not the program's own.
 TIMED_OUT, GUARD_FAILED, NOT_EXECUTABLE, NOT_FOUND = 124, 125, 126, 127
 
