@@ -22,7 +22,7 @@ Runs a command confined by guardd, as if it had been called here: its input, its
 code. When it has ended, nothing of it is left. A guardd is started when none runs.
 
   guardctl run --allow-write ./workspace -- python3 agent.py
-  guardctl run --timeout 30s --allow-read ./data --allow-connect 443 -- curl https://example.org/
+  guardctl run --timeout 30s --allow-read ./data --allow-connect 8080 -- curl http://127.0.0.1:8080/
 
 Granted without asking: system programs and libraries, the working directory for reading, a private
 HOME and TMPDIR, a short list of environment variables. No network.

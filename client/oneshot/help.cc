@@ -38,7 +38,7 @@ Confines itself with Landlock and a system call filter, then becomes the command
 fork, no root. What is not granted is refused by the kernel, for the command and all it starts.
 
   xenarch-guard --allow-write ./workspace -- python3 agent.py
-  xenarch-guard --allow-read ./data --allow-connect 443 -- curl https://example.org/
+  xenarch-guard --allow-read ./data --allow-connect 8080 -- curl http://127.0.0.1:8080/
   xenarch-guard --check --allow-write ./workspace
 
 Granted without asking: system programs and libraries, the working directory for reading, a private

@@ -131,7 +131,7 @@ Result<Prepared> prepare(Options options, const std::vector<std::string>& caller
 }
 
 Result<> show_report(const Options& options, const sandbox::Report& report) {
-  if (!options.quiet) {
+  if (!options.quiet || !report.confined()) {
     const int to = options.verb == Verb::kCheck ? STDOUT_FILENO : STDERR_FILENO;
     // A closed stderr is the caller's choice, as for any program.
     (void)write_text(to, report_text(report, {std::string(kPrefix), options.verbose}));

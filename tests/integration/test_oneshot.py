@@ -80,6 +80,10 @@ class Report(guardtest.TestCase):
             self.assertLessEqual(len(lines), 6, lines)
             self.assertTrue(all(line.startswith("[xenarch-guard] ") for line in lines), lines)
 
+    def test_no_guard_is_said_even_when_quiet(self):
+        lines = self.lines("--quiet", "--unsafe-no-guard")
+        self.assertIn("DISABLED", lines[0])
+
     def test_quiet_says_nothing_and_verbose_everything(self):
         self.assertEqual(self.lines("--quiet"), [])
         text = "\n".join(self.lines("-v"))
