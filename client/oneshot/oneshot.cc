@@ -133,8 +133,10 @@ Result<Prepared> prepare(Options options, const std::vector<std::string>& caller
 Result<> show_report(const Options& options, const sandbox::Report& report) {
   if (!options.quiet || !report.confined()) {
     const int to = options.verb == Verb::kCheck ? STDOUT_FILENO : STDERR_FILENO;
-    // A closed stderr is the caller's choice, as for any program.
-    (void)write_text(to, report_text(report, {std::string(kPrefix), options.verbose}));
+    const bool shown = write_text(to, report_text(report, {std::string(kPrefix), options.verbose}));
+    // A closed stderr is the caller's choice, as for any program; the report of --check is its
+    // output.
+    if (!shown && to == STDOUT_FILENO) return os_failure("stdout");
   }
   if (options.json_report < 0) return {};
   if (!write_text(options.json_report, report_json(report) + "\n")) {

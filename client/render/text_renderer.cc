@@ -77,6 +77,10 @@ void TextRenderer::show_started(const run::Started& started) {
   const std::string weakened = sandbox::weakened_words(report);
   if (report.confined() && !weakened.empty()) messages_.warning("weakened: " + weakened);
   for (const std::string& warning : report.warnings) messages_.warning(warning);
+  for (const sandbox::GrantLine& grant : report.grants) {
+    if (grant.access != sandbox::Access::kWrite || grant.note.empty()) continue;
+    messages_.warning("allow-write " + sandbox::grant_words(grant));
+  }
 }
 
 void TextRenderer::show_finished(const run::RunResult& result) {

@@ -164,7 +164,7 @@ Result<ResolvedPolicy> resolve(const Policy& policy, const Protected& protected_
   GUARD_TRY(validate(policy));
   std::vector<std::string> folders;
   for (const std::string& directory : protected_folders.directories) {
-    folders.push_back(canonical_path(directory));
+    std::ranges::move(links_and_canonical_path(directory), std::back_inserter(folders));
   }
   std::vector<PathGrant> wanted = policy.paths;
   if (policy.default_grants) std::ranges::move(base_grants(), std::back_inserter(wanted));

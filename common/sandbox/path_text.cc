@@ -1,5 +1,9 @@
 #include "common/sandbox/path_text.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <memory>
 
@@ -56,6 +60,31 @@ std::string canonical_path(const std::string& path) {
     if (existing == "/") return path;
     existing = parent_of(existing);
   }
+}
+
+std::vector<std::string> links_and_canonical_path(const std::string& path) {
+  constexpr std::size_t kMostLinks = 40;  // as path_resolution(7): then the path leads nowhere
+  std::vector<std::string> ways;
+  std::string rest = path;
+  std::size_t at = 0;  // rest[0, at) has no link in it
+  while (at < rest.size() && ways.size() < kMostLinks) {
+    const std::size_t end = std::min(rest.find('/', at + 1), rest.size());
+    const std::string link = rest.substr(0, end);
+    char target[PATH_MAX];
+    const ssize_t length = ::readlink(link.c_str(), target, sizeof target);
+    if (length <= 0) {
+      at = end;
+      continue;
+    }
+    const std::string folder = canonical_path(std::string(parent_of(link)));
+    const std::string in_folder = folder == "/" ? folder : folder + "/";
+    ways.push_back(in_folder + std::string(last_component(link)));
+    const std::string to(target, static_cast<std::size_t>(length));
+    rest = (to.starts_with('/') ? to : in_folder + to) + rest.substr(end);
+    at = 0;
+  }
+  ways.push_back(canonical_path(path));
+  return ways;
 }
 
 }  // namespace guard::sandbox

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace guard::sandbox {
 
@@ -20,5 +21,9 @@ std::string_view last_component(std::string_view path);
 // What symlinks and `..` in `path` lead to now. Where it does not exist, the longest part that does
 // is resolved and the rest appended: where it would be.
 std::string canonical_path(const std::string& path);
+
+// canonical_path(), and before it every symbolic link on the way there, each by the canonical name
+// of its own folder: whoever may replace one of them decides where `path` leads.
+std::vector<std::string> links_and_canonical_path(const std::string& path);
 
 }  // namespace guard::sandbox

@@ -80,6 +80,12 @@ class Report(guardtest.TestCase):
             self.assertLessEqual(len(lines), 6, lines)
             self.assertTrue(all(line.startswith("[xenarch-guard] ") for line in lines), lines)
 
+    def test_a_check_that_cannot_be_written_fails(self):
+        with open("/dev/full", "wb") as full:
+            result = oneshot([], "--check", stdout=full)
+        self.assertEqual(result.rc, guardtest.GUARD_FAILED)
+        self.assertIn("No space left", result.err)
+
     def test_no_guard_is_said_even_when_quiet(self):
         lines = self.lines("--quiet", "--unsafe-no-guard")
         self.assertIn("DISABLED", lines[0])

@@ -162,6 +162,19 @@ TEST(GrantsAroundGuardd, AWriteGrantOverItsFoldersIsRefusedWhetherTheyExistOrNot
             Errc::kInvalid);
 }
 
+TEST(GrantsAroundGuardd, WhoMayReplaceALinkOnTheWayReachesThemToo) {
+  const TemporaryFolder folder;
+  folder.make_folder("dotfiles/config/guardd");
+  folder.make_folder("home/work");
+  std::filesystem::create_symlink("../dotfiles/config", folder / "home/.config");
+  const Protected own{{folder / "home/.config/guardd"}};
+  const Error error = refusal(granting({{folder / "home", Access::kWrite}}), own);
+  EXPECT_EQ(error.code, Errc::kInvalid);
+  EXPECT_THAT(error.what, HasSubstr("guardd's own folder '" + folder / "home/.config" + "'"));
+  EXPECT_EQ(refusal(granting({{folder / "dotfiles", Access::kWrite}}), own).code, Errc::kInvalid);
+  EXPECT_TRUE(resolve(granting({{folder / "home/work", Access::kWrite}}), own));
+}
+
 TEST(GrantsAroundGuardd, AGrantInsideIsRefusedEvenThroughASymlink) {
   const TemporaryFolder folder;
   folder.make_folder("own/in");
