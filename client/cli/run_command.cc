@@ -101,9 +101,7 @@ Result<int> RunCommand::run(std::span<const std::string> arguments, Context& con
   GUARD_ASSIGN(const RunPlan plan,
                plan_run(options, {context.environment, context.cwd, context.umask}));
   GUARD_ASSIGN(const std::string socket, os::socket_path(options.socket.value_or("")));
-  if (options.verbose) {
-    for (const std::string& note : plan.notes) context.messages.note(note);
-  }
+  for (const std::string& note : plan.notes) context.messages.note(note);
 
   std::optional<SignalRelay> signals;  // before gRPC makes threads
   if (context.is_process) signals.emplace();

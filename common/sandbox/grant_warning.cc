@@ -47,7 +47,9 @@ std::string missing_path_hint(std::string_view path) {
            "included";
   }
   const std::string parent(parent_of(path));
-  return "mkdir -p " + shell_quote(path) + " first, or grant its parent " + shell_quote(parent) +
+  // The root is no advice: a write grant on it is refused.
+  const std::string or_parent = parent == "/" ? "" : ", or grant its parent " + shell_quote(parent);
+  return "mkdir -p " + shell_quote(path) + " first" + or_parent +
          ", or put ? before the path to skip it when it is missing";
 }
 
