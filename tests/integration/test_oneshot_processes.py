@@ -137,6 +137,8 @@ class JobControl(guardtest.TestCase):
         self.shell.expect(rb"Stopped.*\n\$ $")
         self.shell.type("fg\n")
         self.shell.expect(rb"sleep 100")
+        # bash names the job before it hands the terminal on; Ctrl-C before that is bash's own.
+        guardtest.wait_until(lambda: os.tcgetpgrp(self.shell.terminal) != self.shell.pid, 10)
         self.shell.type("\x03")
         self.shell.expect(rb"\n\$ $")  # the terminal drops what was typed before the signal
         self.shell.type("echo code=$?\n")
