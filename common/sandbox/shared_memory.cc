@@ -39,9 +39,7 @@ std::string find_shared_memory_shim() {
 std::vector<std::pair<std::string, std::string>> shared_memory_variables(
     const std::string& shim, const std::string& folder) {
   if (shim.empty() || folder.empty()) return {};
-  return {{"LD_PRELOAD", shim},
-          {"GUARD_SHM_DIR", folder},
-          {"ASAN_OPTIONS", "verify_asan_link_order=0"}};
+  return {{"LD_PRELOAD", shim}, {"GUARD_SHM_DIR", folder}};
 }
 
 PathGrant shared_memory_grant(const std::string& shim) {

@@ -15,8 +15,7 @@ namespace guard::sandbox {
 // xenarch-guard that was copied alone: the run then does without.
 std::string find_shared_memory_shim();
 
-// The variables that bring it in, NAME and value: LD_PRELOAD, the folder, and what keeps programs
-// built with AddressSanitizer from refusing a preloaded library.
+// The variables that bring it in, NAME and value: LD_PRELOAD and the folder.
 std::vector<std::pair<std::string, std::string>> shared_memory_variables(const std::string& shim,
                                                                          const std::string& folder);
 

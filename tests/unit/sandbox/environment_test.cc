@@ -84,17 +84,14 @@ TEST(Environment, TheSharedMemoryShimNeedsAPrivateFolderAndYieldsToTheCallersCho
   EXPECT_THAT(build_environment({}, request).variables, ElementsAre());
   request.private_tmp = "/t";
   EXPECT_THAT(build_environment({"LD_PRELOAD=/evil.so"}, request).variables,
-              ElementsAre("TMPDIR=/t", "LD_PRELOAD=/s/libguard-shm.so", "GUARD_SHM_DIR=/t",
-                          "ASAN_OPTIONS=verify_asan_link_order=0"));
+              ElementsAre("TMPDIR=/t", "LD_PRELOAD=/s/libguard-shm.so", "GUARD_SHM_DIR=/t"));
   request.choices = {{"LD_PRELOAD", ""}};
   EXPECT_THAT(build_environment({}, request).variables,
-              ElementsAre("TMPDIR=/t", "GUARD_SHM_DIR=/t", "ASAN_OPTIONS=verify_asan_link_order=0",
-                          "LD_PRELOAD="));
+              ElementsAre("TMPDIR=/t", "GUARD_SHM_DIR=/t", "LD_PRELOAD="));
   request.choices = {};
   request.inherit = true;
   EXPECT_THAT(build_environment({"LD_PRELOAD=/mine.so"}, request).variables,
-              ElementsAre("LD_PRELOAD=/mine.so", "TMPDIR=/t", "GUARD_SHM_DIR=/t",
-                          "ASAN_OPTIONS=verify_asan_link_order=0"));
+              ElementsAre("LD_PRELOAD=/mine.so", "TMPDIR=/t", "GUARD_SHM_DIR=/t"));
 }
 
 TEST(EnvChoice, TakesNamesWithAndWithoutValue) {
