@@ -19,6 +19,9 @@ function(guard_script_tests folder)
       LABELS "${labels}"
       TIMEOUT 300
       SKIP_RETURN_CODE 77
+      # Scripts run alone: attacks without a sandbox reach every process of the test user, and the
+      # others count and time processes.
+      RUN_SERIAL ON
       # The leak check traces its process, which a filtered one does not let happen.
       ENVIRONMENT "${GUARD_SANITIZER_OPTIONS};ASAN_OPTIONS=detect_leaks=0;GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
   endforeach()
