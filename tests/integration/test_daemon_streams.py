@@ -70,7 +70,7 @@ class Output(GrpcTestCase):
 
         def standing_still():
             seen = progress.read_text()
-            time.sleep(0.3)
+            time.sleep(0.3)  # that nothing moves is no event
             return seen == progress.read_text()
 
         self.assertTrue(guardtest.wait_until(standing_still, 10))
@@ -90,7 +90,7 @@ class Output(GrpcTestCase):
         outcome = Outcome()
         for event in self.client.call(request("sh", "-c", "head -c 70000 /dev/zero; echo end >&2")):
             if event.WhichOneof("event") == "started":
-                time.sleep(0.2)
+                time.sleep(0.2)  # a reader that is late; nothing is awaited
             outcome.take(event)
         self.assertEqual((len(outcome.stdout), outcome.stderr), (70000, b"end\n"))
 
@@ -152,7 +152,7 @@ class Input(GrpcTestCase):
 
         def standing_still():
             seen = len(sent)
-            time.sleep(0.3)
+            time.sleep(0.3)  # that nothing moves is no event
             return seen == len(sent)
 
         self.assertTrue(guardtest.wait_until(standing_still, 10))
