@@ -69,7 +69,7 @@ class Ends(GrpcTestCase):
                   "guardgrpc.first(call, 'started')\n"
                   "print('started', flush=True)\n"
                   "list(call)\n") % (str(guardtest.SOURCE / "tests/support"), "")
-        with subprocess.Popen([guardtest.PYTHON, "-B", "-c", script, self.guardd.socket, TREE,
+        with guardtest.Popen([guardtest.PYTHON, "-B", "-c", script, self.guardd.socket, TREE,
                                self.marker], stdout=subprocess.PIPE,
                               env=guardtest.environment(GUARD_SOURCE_DIR=guardtest.SOURCE)) as client:
             self.assertEqual(client.stdout.readline(), b"started\n")
@@ -88,7 +88,7 @@ class Ends(GrpcTestCase):
     def test_a_lost_monitor_is_told_and_its_run_is_killed(self):
         call = self.started(self.client, self.tree())
         monitors = [pid for pid in guardtest.descendants(self.guardd.pid)
-                    if pathlib.Path(f"/proc/{pid}/comm").read_text() == "guard-monitor\n"
+                    if guardtest.comm(pid) == "guard-monitor"
                     and any(child in guardtest.processes_with_env_marker(self.marker)
                             for child in guardtest.descendants(pid))]
         self.assertEqual(len(monitors), 1)
@@ -113,7 +113,7 @@ class OwnDaemon(guardtest.TestCase):
 
     def launcher(self):
         found = [pid for pid in guardtest.descendants(self.guardd.pid)
-                 if pathlib.Path(f"/proc/{pid}/comm").read_text() == "guard-launcher\n"]
+                 if guardtest.comm(pid) == "guard-launcher"]
         self.assertEqual(len(found), 1)
         return found[0]
 

@@ -92,7 +92,7 @@ class Socket(guardtest.TestCase):
         folder.mkdir(mode=0o700)
         path = folder / name
         reader, writer = os.pipe()
-        with subprocess.Popen([guardtest.BIN / "guardd", "--socket", path, "--ready-fd",
+        with guardtest.Popen([guardtest.BIN / "guardd", "--socket", path, "--ready-fd",
                                str(writer)], pass_fds=[writer], stderr=subprocess.DEVNULL,
                               env=guardtest.environment()) as process:
             os.close(writer)
@@ -147,16 +147,14 @@ class CommandLine(guardtest.TestCase):
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
         folder.mkdir(mode=0o700)
-        with subprocess.Popen([guardtest.BIN / "guardd", "--socket", folder / "guardd.sock",
+        with guardtest.Popen([guardtest.BIN / "guardd", "--socket", folder / "guardd.sock",
                                "--ready-fd", str(writer)], pass_fds=[writer, secret],
                               preexec_fn=careless, stderr=subprocess.DEVNULL,
                               env=guardtest.environment()) as process:
             os.close(writer)
             self.assertEqual(os.read(reader, 16), b"ready\n")
             os.close(reader)
-            held = {os.readlink(f"/proc/{process.pid}/fd/{fd}")
-                    for fd in os.listdir(f"/proc/{process.pid}/fd")}
-            self.assertNotIn(str(self.secret), held)
+            self.assertNotIn(str(self.secret), guardtest.open_files(process.pid))
             with Client(folder / "guardd.sock") as client:
                 self.assertEqual(client.run("echo", "on").stdout, b"on\n")
             process.terminate()

@@ -115,7 +115,7 @@ class Signals(guardtest.DaemonTestCase):
 class LostDaemon(guardtest.TestCase):
     def test_a_run_whose_guardd_dies_is_never_a_success(self):
         daemon = self.start_daemon()
-        with subprocess.Popen([GUARDCTL, "run", "--", "sh", "-c", "echo ready; sleep 300"],
+        with guardtest.Popen([GUARDCTL, "run", "--", "sh", "-c", "echo ready; sleep 300"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE,
                               env=guardtest.environment(GUARDD_SOCKET=daemon.socket)) as run:

@@ -66,7 +66,7 @@ class Output(Case):
     def test_a_non_blocking_stdout_with_a_slow_reader_loses_nothing(self):
         reader, writer = os.pipe()
         fcntl.fcntl(writer, fcntl.F_SETFL, os.O_NONBLOCK)
-        with subprocess.Popen([GUARDCTL, "run", "--", "head", "-c", "2000000", "/dev/zero"],
+        with guardtest.Popen([GUARDCTL, "run", "--", "head", "-c", "2000000", "/dev/zero"],
                               stdin=subprocess.DEVNULL, stdout=writer,
                               env=guardtest.environment(GUARDD_SOCKET=self.guardd.socket)) as run:
             os.close(writer)
@@ -117,7 +117,7 @@ class Input(Case):
             self.assertRan(self.guard_run(["true"], stdin=endless, timeout=20), 0)
 
     def test_input_is_relayed_as_it_comes(self):
-        with subprocess.Popen([GUARDCTL, "run", "--", "cat"], stdin=subprocess.PIPE,
+        with guardtest.Popen([GUARDCTL, "run", "--", "cat"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE,
                               env=guardtest.environment(GUARDD_SOCKET=self.guardd.socket)) as run:
             for line in (b"one\n", b"two\n"):

@@ -118,7 +118,7 @@ class Report(guardtest.TestCase):
     def test_check_runs_nothing_and_makes_nothing(self):
         argv = [BIN / "xenarch-guard", "--check", "--allow-write", ".", "--", "touch", "made"]
         started = time.time() - 1  # pids come again: an older folder of this one is not ours
-        with subprocess.Popen(argv, cwd=self.ws, env=guardtest.environment(), text=True,
+        with guardtest.Popen(argv, cwd=self.ws, env=guardtest.environment(), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             out, err = process.communicate()
         self.assertEqual((process.returncode, err), (0, ""))

@@ -103,7 +103,7 @@ print(attempt(lambda: open("data", "a")), attempt(lambda: open("new", "w")),
         result = oneshot(["sh", "-c", script], "--allow-read", self.work / "granted", cwd=self.ws)
         self.assertNotEqual(result.rc, 0)
         # The same from outside while it runs: the rule is on the folder that was there.
-        with subprocess.Popen([guardtest.BIN / "xenarch-guard", "-q", "--allow-read", "../granted", "--",
+        with guardtest.Popen([guardtest.BIN / "xenarch-guard", "-q", "--allow-read", "../granted", "--",
                                "sh", "-c", f"echo up; read go; cat {self.work}/granted/secret"],
                               cwd=self.ws, env=guardtest.environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

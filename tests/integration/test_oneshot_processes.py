@@ -34,7 +34,7 @@ print(json.dumps([os.getpid(), os.getppid(), os.getpgid(0), os.getsid(0), mask,
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 
-        with subprocess.Popen([*front, "python3", "-c", self.FACTS], cwd=self.ws, preexec_fn=odd,
+        with guardtest.Popen([*front, "python3", "-c", self.FACTS], cwd=self.ws, preexec_fn=odd,
                               env=guardtest.environment(), stdout=subprocess.PIPE) as process:
             out, _ = process.communicate(timeout=30)
         pid, *rest = json.loads(out)
@@ -49,7 +49,7 @@ print(json.dumps([os.getpid(), os.getppid(), os.getpgid(0), os.getsid(0), mask,
         self.assertEqual(oneshot(["sh", "-c", "exit 124"]).rc, 124)
 
     def test_killpg_reaches_it_and_its_children(self):
-        with subprocess.Popen([GUARD, "-q", "--", "sh", "-c",
+        with guardtest.Popen([GUARD, "-q", "--", "sh", "-c",
                                f"sleep 99{self.marker[-4:].encode().hex()} & echo up; wait"],
                               env=guardtest.environment(), stdout=subprocess.PIPE,
                               process_group=0) as process:
@@ -59,7 +59,7 @@ print(json.dumps([os.getpid(), os.getppid(), os.getpgid(0), os.getsid(0), mask,
             self.assertEqual(process.stdout.read(), b"", "the child had the pipe, too")
 
     def test_nohup_protects_it(self):
-        with subprocess.Popen(["nohup", GUARD, "-q", "--", "sh", "-c", "echo up; read x; echo $x"],
+        with guardtest.Popen(["nohup", GUARD, "-q", "--", "sh", "-c", "echo up; read x; echo $x"],
                               env=guardtest.environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             self.assertEqual(process.stdout.readline(), b"up\n")
@@ -173,7 +173,7 @@ except OSError as error:
         try:
             os.write(master, b"typed\n")
             attributes = termios.tcgetattr(slave)
-            with subprocess.Popen([*front, "python3", "-c", self.READER], stdin=stdin or slave,
+            with guardtest.Popen([*front, "python3", "-c", self.READER], stdin=stdin or slave,
                                   stdout=slave, stderr=subprocess.PIPE, cwd=self.ws,
                                   env=guardtest.environment(), start_new_session=True) as process:
                 _, err = process.communicate(timeout=30)

@@ -25,7 +25,7 @@ class Root(guardtest.TestCase):
         folder.mkdir(mode=0o700)
         os.chown(folder, self.user.pw_uid, self.user.pw_gid)
         reader, writer = os.pipe()
-        with open(self.work / "log", "wb") as log, subprocess.Popen(
+        with open(self.work / "log", "wb") as log, guardtest.Popen(
                 [guardtest.BIN / "guardd", "--socket", folder / "guardd.sock", "--ready-fd",
                  str(writer)], pass_fds=[writer], stderr=log, env=guardtest.environment(),
                 user=self.user.pw_uid, group=self.user.pw_gid, extra_groups=[]) as guardd:

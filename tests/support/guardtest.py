@@ -85,6 +85,16 @@ def environment(**changes):
     return env
 
 
+class Popen(subprocess.Popen):
+    """A process that an exception in its `with` block kills; without that the block's end would
+    wait for it for ever and the exception would never be seen."""
+
+    def __exit__(self, kind, *rest):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
+
 def run(argv, input=None, timeout=60, env=None, cwd=None, pass_fds=(), **popen):
     """Runs argv to its end. `env` is a dict of changes to environment(). stdin is empty unless
     `input` (bytes) is given. Past `timeout` its process group is killed and the test fails."""
@@ -138,6 +148,22 @@ def alive(pid):
 
 def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def comm(pid):
+    """The process' name, or None when there is no such process."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+    return None
+
+
+def open_files(pid):
+    """What the process holds open; what it closes meanwhile may be missing."""
+    held = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            held.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return held
 
 
 def descendants(pid):
