@@ -37,6 +37,15 @@ if(GUARD_SANITIZE)
   add_compile_options(-fsanitize=${GUARD_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GUARD_SANITIZE})
+  if(GUARD_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Its runtime as a library refuses to start after a preloaded one, as in a run of ours.
+    add_link_options(-static-libasan)
+  endif()
+  if(GUARD_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Asio puts fences around handlers, which TSan does not follow; the mutex of the queue that a
+    # handler goes through orders what the handlers share.
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-tsan>)
+  endif()
   set(GUARD_STATIC OFF)  # the sanitizers' runtimes are shared or want to be found by dlsym
 endif()
 

@@ -21,14 +21,18 @@ using namespace guard;
 using namespace guard::client;
 
 // A closed standard descriptor would be the number of the next one that is opened, by gRPC's static
-// constructors already, so this runs before any of them. /dev/null the wrong way round takes its
-// place: reading or writing it fails with EBADF, as it would have.
-[[gnu::constructor(101)]] void fill_standard_descriptors() {
+// constructors already, so this runs before any of them, those of shared libraries too. /dev/null
+// the wrong way round takes its place: reading or writing it fails with EBADF, as it would have.
+void fill_standard_descriptors(int /*argc*/, char** /*argv*/, char** /*environment*/) {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number
   }
 }
+
+using Initializer = void (*)(int, char**, char**);
+[[gnu::section(".preinit_array"), gnu::used]] Initializer before_constructors =
+    &fill_standard_descriptors;
 
 std::string working_directory() {
   const std::unique_ptr<char, void (*)(void*)> path(::getcwd(nullptr, 0), &std::free);
