@@ -16,14 +16,15 @@ std::string_view long_form(std::string_view flag, std::span<const ShortFlag> sho
   return found == short_forms.end() ? flag : found->to;
 }
 
-std::string hint_for_unknown(std::string_view flag, std::span<const FlagRow> own,
-                             std::span<const FlagRow> others) {
+std::string hint_for_unknown(std::string_view flag, const FlagTables& tables) {
+  const std::string_view instead = sandbox::find_elsewhere(tables.elsewhere, flag);
+  if (!instead.empty()) return std::string(instead);
   if (flag.starts_with("--deny") || flag.starts_with("--block")) {
     return "this is an allow list: what is not granted is refused";
   }
   std::vector<std::string_view> known;
-  for (const FlagRow& row : own) known.push_back(row.name);
-  for (const FlagRow& row : others) known.push_back(row.name);
+  for (const FlagRow& row : tables.own) known.push_back(row.name);
+  for (const FlagRow& row : tables.others) known.push_back(row.name);
   const std::string_view near = nearest(flag, known);
   return near.empty() ? "--help lists the flags" : "did you mean " + std::string(near) + "?";
 }
@@ -31,18 +32,17 @@ std::string hint_for_unknown(std::string_view flag, std::span<const FlagRow> own
 }  // namespace
 
 Result<GivenFlag> take_flag(std::span<const std::string> arguments, std::size_t& index,
-                            std::span<const FlagRow> own, std::span<const ShortFlag> short_forms,
-                            std::span<const FlagRow> others) {
+                            const FlagTables& tables) {
   const std::string& argument = arguments[index];
   const sandbox::FlagText flag = sandbox::split_flag(argument);
   if (flag.name.empty()) {
     return failure(Errc::kInvalid, "'" + visible(argument) + "' is no flag",
                    "put -- before the command; --help lists the flags");
   }
-  const FlagRow* row = sandbox::find_flag(own, long_form(flag.name, short_forms));
+  const FlagRow* row = sandbox::find_flag(tables.own, long_form(flag.name, tables.short_forms));
   if (row == nullptr) {
     return failure(Errc::kInvalid, "unknown flag '" + visible(flag.name) + "'",
-                   hint_for_unknown(flag.name, own, others));
+                   hint_for_unknown(flag.name, tables));
   }
   ++index;
   const std::string name(row->name);

@@ -18,7 +18,9 @@ constexpr FlagRow kRunTable[] = {
     {"--timeout", "DURATION",
      "end the run after this long: SIGTERM, the grace, then SIGKILL to\n"
      "all of it; exit code 124 (500ms, 30s, 5m, 8h; none)"},
-    {"--grace", "DURATION", "from SIGTERM to SIGKILL at the timeout (250ms; at most 60s)"},
+    {"--grace", "DURATION",
+     "from SIGTERM to SIGKILL, at the timeout and when guardd is told to\n"
+     "end (250ms; at most 60s, and 3s when guardd ends)"},
     {"--no-stdin", "", "standard input is empty; in a loop that reads lines (-n)"},
     {"--json", "", "print events as JSON Lines on standard output"},
     {"--verbose", "", "print the whole report (-v)"},
@@ -32,6 +34,42 @@ constexpr FlagRow kCheckTable[] = {
     {"--help", "", "print this (-h)"},
 };
 constexpr ShortFlag kShort[] = {{"-n", "--no-stdin"}, {"-v", "--verbose"}, {"-h", "--help"}};
+
+// Flags of xenarch-guard, and of `run` where `check` has no use for them.
+constexpr std::string_view kIsQuiet = "it says nothing of its own accord; -v asks for the report";
+constexpr std::string_view kNoTerminal =
+    "the command gets pipes here, no terminal; xenarch-guard has --allow-tty-modes";
+constexpr std::string_view kList = "xenarch-guard --list-syscalls prints them";
+constexpr std::string_view kVersionVerb = "guardctl version prints it";
+constexpr std::string_view kNotInReport = "guardctl run has it; the report does not depend on it";
+constexpr sandbox::FlagElsewhere kRunElsewhere[] = {
+    {"--check", "guardctl check prints the report and runs nothing"},
+    {"--quiet", kIsQuiet},
+    {"-q", kIsQuiet},
+    {"--json-report", "with --json the event `started` has the report"},
+    {"--allow-tty-modes", kNoTerminal},
+    {"--list-syscalls", kList},
+    {"--version", kVersionVerb},
+};
+constexpr sandbox::FlagElsewhere kCheckElsewhere[] = {
+    {"--timeout", kNotInReport}, {"--grace", kNotInReport},   {"--no-stdin", kNotInReport},
+    {"-n", kNotInReport},        {"--json-report", "--json"}, {"--allow-tty-modes", kNoTerminal},
+    {"--list-syscalls", kList},  {"--version", kVersionVerb},
+};
+
+FlagTables flag_tables(RunVerb verb) {
+  FlagTables tables{run_flag_table(verb), kShort, sandbox::policy_flag_table(), kRunElsewhere};
+  if (verb == RunVerb::kCheck) tables.elsewhere = kCheckElsewhere;
+  return tables;
+}
+
+// The last of a flag's values is not taken in silence.
+Result<> note_given(std::string_view flag, RunVerb verb, std::vector<std::string_view>& given) {
+  if (sandbox::find_flag(run_flag_table(verb), flag)->argument.empty()) return {};
+  if (std::ranges::find(given, flag) != given.end()) return sandbox::given_twice(flag);
+  given.push_back(flag);
+  return {};
+}
 
 template <class T>
 Result<T> of_flag(std::string_view flag, Result<T> value) {
@@ -111,6 +149,7 @@ Result<RunOptions> parse_run_options(RunVerb verb, std::span<const std::string> 
                                      const std::string& cwd) {
   RunOptions options;
   sandbox::PolicyFlags policy(cwd);
+  std::vector<std::string_view> given;
   bool has_separator = false;
   for (std::size_t index = 0; index < arguments.size();) {
     if (arguments[index] == "--") {
@@ -121,8 +160,8 @@ Result<RunOptions> parse_run_options(RunVerb verb, std::span<const std::string> 
     }
     GUARD_ASSIGN(const bool is_policy, policy.consume(arguments, index));
     if (is_policy) continue;
-    GUARD_ASSIGN(const GivenFlag flag, take_flag(arguments, index, run_flag_table(verb), kShort,
-                                                 sandbox::policy_flag_table()));
+    GUARD_ASSIGN(const GivenFlag flag, take_flag(arguments, index, flag_tables(verb)));
+    GUARD_TRY(note_given(flag.name, verb, given));
     GUARD_TRY(apply(flag, options));
     if (options.help) return options;
   }

@@ -38,8 +38,21 @@ std::string_view long_form(std::string_view flag) {
   return found == std::end(kShort) ? flag : found->to;
 }
 
+// Flags of `guardctl run`.
+constexpr sandbox::FlagElsewhere kElsewhere[] = {
+    {"--timeout", "nobody stays to watch the time here; guardctl run has --timeout"},
+    {"--grace", "nobody stays to watch the time here; guardctl run has --grace"},
+    {"--no-stdin", "write </dev/null after the command"},
+    {"-n", "write </dev/null after the command"},
+    {"--json", "--json-report FD writes the report as JSON"},
+    {"--socket", "no guardd takes part here; guardctl run has --socket"},
+};
+
 // Flags of other tools of this kind, and words for what an allow list cannot say.
 std::string hint_for_unknown(std::string_view flag) {
+  if (const std::string_view hint = find_elsewhere(kElsewhere, flag); !hint.empty()) {
+    return std::string(hint);
+  }
   if (flag.starts_with("--deny") || flag.starts_with("--block")) {
     return "this is an allow list: what is not granted is refused, and nothing inside a grant can "
            "be "
@@ -94,6 +107,7 @@ class Parser {
   }
 
   Result<> take_json_report(std::optional<std::string_view> value) {
+    if (options_.json_report >= 0) return sandbox::given_twice("--json-report");
     if (!value && index_ < arguments_.size()) value = arguments_[index_++];
     if (!value) return failure(Errc::kInvalid, "--json-report lacks its FD");
     int fd = -1;

@@ -75,11 +75,20 @@ const FlagRow* find_flag(std::span<const FlagRow> table, std::string_view name) 
   return row == table.end() ? nullptr : &*row;
 }
 
+std::string_view find_elsewhere(std::span<const FlagElsewhere> table, std::string_view name) {
+  const auto row = std::ranges::find(table, name, &FlagElsewhere::name);
+  return row == table.end() ? std::string_view() : row->hint;
+}
+
 FlagText split_flag(std::string_view argument) {
   if (!argument.starts_with('-') || argument == "-") return {};
   const std::size_t equals = argument.find('=');
   if (equals == std::string_view::npos) return {argument, std::nullopt};
   return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+std::unexpected<Error> given_twice(std::string_view flag) {
+  return failure(Errc::kInvalid, std::string(flag) + " is given twice", "give it once");
 }
 
 Result<std::string> PolicyFlags::absolute(std::string_view flag, std::string_view path) const {
@@ -113,6 +122,9 @@ Result<> PolicyFlags::apply(std::string_view flag, std::optional<std::string_vie
   }
   if (!row->argument.empty() && !value) {
     return failure(Errc::kInvalid, std::string(flag) + " lacks its " + std::string(row->argument));
+  }
+  if (flag == "--cd" && std::ranges::find(given_, row->name) != given_.end()) {
+    return given_twice(flag);
   }
   given_.push_back(row->name);
   Policy& policy = request_.policy;

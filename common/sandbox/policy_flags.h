@@ -26,12 +26,23 @@ struct FlagRow {
 std::span<const FlagRow> policy_flag_table();
 const FlagRow* find_flag(std::span<const FlagRow> table, std::string_view name);
 
+// A flag that another of our commands has, and what to use here instead: a clause.
+struct FlagElsewhere {
+  std::string_view name;
+  std::string_view hint;
+};
+std::string_view find_elsewhere(std::span<const FlagElsewhere> table, std::string_view name);
+
 // "--name", "--name=value", or neither.
 struct FlagText {
   std::string_view name;  // with its dashes; empty: not a flag
   std::optional<std::string_view> value;
 };
 FlagText split_flag(std::string_view argument);
+
+// Of a flag that has one value and was given a second time: which of the two was meant is not
+// guessed.
+std::unexpected<Error> given_twice(std::string_view flag);
 
 // What the flags ask for, made absolute.
 struct PolicyRequest {

@@ -67,6 +67,21 @@ TEST(RunOptions, NamesTheFlagThatIsWrong) {
   EXPECT_EQ(wrong({"ls"}).what, "'ls' is no flag");
 }
 
+TEST(RunOptions, OneOfTwoValuesIsNotGuessed) {
+  EXPECT_EQ(wrong({"--timeout", "1s", "--timeout=1s", "--", "x"}).what, "--timeout is given twice");
+  EXPECT_EQ(wrong({"--grace=1s", "--grace=2s", "--", "x"}).what, "--grace is given twice");
+  EXPECT_EQ(wrong({"--socket=/a", "--socket=/b", "--", "x"}).what, "--socket is given twice");
+  EXPECT_EQ(wrong({"--cd=/a", "--cd=/b", "--", "x"}).what, "--cd is given twice");
+  EXPECT_TRUE(parse({"-v", "--verbose", "--json", "--json", "--", "x"}));
+}
+
+TEST(RunOptions, SaysWhatToUseInsteadOfAFlagOfXenarchGuard) {
+  EXPECT_THAT(wrong({"--check", "--", "x"}).hint, HasSubstr("guardctl check"));
+  EXPECT_THAT(wrong({"-q", "--", "x"}).hint, HasSubstr("-v asks"));
+  EXPECT_THAT(wrong({"--json-report=3", "--", "x"}).hint, HasSubstr("--json"));
+  EXPECT_THAT(wrong({"--allow-tty-modes", "--", "x"}).hint, HasSubstr("xenarch-guard"));
+}
+
 TEST(RunOptions, OffersTheNearestOfItsOwnAndOfThePolicysFlags) {
   EXPECT_EQ(wrong({"--timout", "1s", "--", "x"}).hint, "did you mean --timeout?");
   EXPECT_EQ(wrong({"--allow-wrte", "x", "--", "x"}).hint, "did you mean --allow-write?");
@@ -77,7 +92,9 @@ TEST(RunOptions, OfCheckNeedNoCommandAndKnowNoTimeLimit) {
   const std::vector<std::string> none;
   EXPECT_TRUE(parse_run_options(RunVerb::kCheck, none, "/srv"));
   const std::vector<std::string> timeout{"--timeout", "1s"};
-  EXPECT_FALSE(parse_run_options(RunVerb::kCheck, timeout, "/srv"));
+  const auto refused = parse_run_options(RunVerb::kCheck, timeout, "/srv");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().hint, HasSubstr("guardctl run has it"));
 }
 
 TEST(PlanRun, MakesASoundRun) {

@@ -41,6 +41,20 @@ TEST(Options, UnknownFlagsAreErrorsWithTheNearestName) {
   EXPECT_THAT(refusal({"--qiet", "--", "true"}).hint, HasSubstr("--quiet"));
 }
 
+TEST(Options, FlagsOfGuardctlRunSayWhatToUseInstead) {
+  EXPECT_THAT(refusal({"--timeout", "1s", "--", "true"}).hint, HasSubstr("guardctl run"));
+  EXPECT_THAT(refusal({"--grace=1s", "--", "true"}).hint, HasSubstr("guardctl run"));
+  EXPECT_THAT(refusal({"-n", "--", "true"}).hint, HasSubstr("</dev/null"));
+  EXPECT_THAT(refusal({"--json", "--", "true"}).hint, HasSubstr("--json-report FD"));
+  EXPECT_THAT(refusal({"--socket=/x", "--", "true"}).hint, HasSubstr("guardctl run"));
+}
+
+TEST(Options, OneOfTwoValuesIsNotGuessed) {
+  EXPECT_EQ(refusal({"--cd", "a", "--cd", "b", "--", "true"}).what, "--cd is given twice");
+  EXPECT_EQ(refusal({"--json-report=3", "--json-report", "4", "--", "true"}).what,
+            "--json-report is given twice");
+}
+
 TEST(Options, ShortFormsExistForThreeFlags) {
   EXPECT_TRUE(parse({"-v", "--", "x"})->verbose);
   EXPECT_TRUE(parse({"-q", "--", "x"})->quiet);

@@ -78,6 +78,11 @@ TEST(PolicyFlags, ContradictionsNameBothFlags) {
   EXPECT_THAT(refusal({"--unsafe-no-guard", "--best-effort"}).what, HasSubstr("--best-effort"));
 }
 
+TEST(PolicyFlags, OneOfTwoWorkingDirectoriesIsNotGuessed) {
+  EXPECT_EQ(refusal({"--cd", "a", "--cd=b"}).what, "--cd is given twice");
+  EXPECT_EQ(refusal({"--cd", "a", "--cd", "a"}).what, "--cd is given twice");
+}
+
 TEST(PolicyFlags, ASwitchTakesNoValueAndAnOptionNeedsOne) {
   EXPECT_THAT(refusal({"--strict=yes"}).what, HasSubstr("takes no value"));
   EXPECT_THAT(refusal({"--allow-read"}).what, HasSubstr("lacks its PATH"));
