@@ -83,7 +83,7 @@ std::vector<std::string> links_and_canonical_path(const std::string& path) {
     rest = (to.starts_with('/') ? to : in_folder + to) + rest.substr(end);
     at = 0;
   }
-  ways.push_back(canonical_path(path));
+  ways.push_back(canonical_path(rest));  // of `path` it would stop at a link to nothing
   return ways;
 }
 

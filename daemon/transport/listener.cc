@@ -41,6 +41,10 @@ const sockaddr* as_sockaddr(const sockaddr_un& address) {
 
 Result<os::UniqueFd> stream_socket() {
   os::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket && errno == EPERM) {
+    return failure(Errc::kDenied, "a sandbox around guardd refuses Unix sockets",
+                   "start it outside, or confine further with xenarch-guard");
+  }
   if (!socket) return os_failure("socket");
   return socket;
 }
