@@ -3,6 +3,7 @@
 #include "client/cli/flags.h"
 #include "client/cli/run_options.h"
 #include "common/os/runtime_dir.h"
+#include "common/run/granted.h"
 #include "common/sandbox/report_json.h"
 #include "common/sandbox/report_text.h"
 
@@ -32,6 +33,9 @@ Result<int> CheckCommand::run(std::span<const std::string> arguments, Context& c
   report.env_passed = static_cast<std::uint32_t>(plan.spec.env.size());
   report.env_withheld = plan.spec.env_withheld;
   for (const std::string& note : plan.notes) report.warnings.push_back(note);
+  for (std::string& link : run::links_that_lead_out(plan.spec.argv, plan.spec.cwd, report)) {
+    report.warnings.push_back(std::move(link));
+  }
   const std::string text =
       options.json ? sandbox::report_json(report) + "\n"
                    : sandbox::report_text(report, {context.messages.prefix(), options.verbose});

@@ -12,6 +12,7 @@
 #include "client/render/text_renderer.h"
 #include "common/os/runtime_dir.h"
 #include "common/run/exit_code.h"
+#include "common/run/granted.h"
 
 namespace guard::client {
 namespace {
@@ -52,7 +53,7 @@ class Follow {
   Follow(std::shared_ptr<LiveRun> live, RunRenderer& renderer)
       : live_(std::move(live)), renderer_(renderer) {}
 
-  // `started` is called once, when the program runs.
+  // `started` is called once with the report, when the program runs and before that is shown.
   template <class Callback>
   Result<int> to_the_end(Callback started) {
     bool any = false;
@@ -63,7 +64,7 @@ class Follow {
       }
       if (!*event) return failure(Errc::kInternal, "guardd ended the run without a result");
       any = true;
-      if (std::holds_alternative<run::Started>((*event)->what)) started();
+      if (auto* begun = std::get_if<run::Started>(&(*event)->what)) started(begun->report);
       if (auto shown = renderer_.show(**event); !shown) return cannot_show(shown.error());
       if (const auto* done = std::get_if<run::Finished>(&(*event)->what)) {
         return run::exit_code_for(done->result);
@@ -111,7 +112,10 @@ Result<int> RunCommand::run(std::span<const std::string> arguments, Context& con
   if (signals) signals->attach(live);
 
   const auto renderer = renderer_for(options, context);
-  auto code = Follow(live, *renderer).to_the_end([&] {
+  auto code = Follow(live, *renderer).to_the_end([&](sandbox::Report& report) {
+    for (std::string& link : run::links_that_lead_out(plan.spec.argv, plan.spec.cwd, report)) {
+      report.warnings.push_back(std::move(link));
+    }
     if (options.relay_stdin) {
       relay_stdin(context.stdin_fd, live);
     } else {

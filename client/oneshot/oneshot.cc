@@ -18,6 +18,7 @@
 #include "common/base/version.h"
 #include "common/os/descriptors.h"
 #include "common/run/exit_code.h"
+#include "common/run/granted.h"
 #include "common/run/spec.h"
 #include "common/sandbox/compile.h"
 #include "common/sandbox/enforce.h"
@@ -123,6 +124,9 @@ Result<Prepared> prepare(Options options, const std::vector<std::string>& caller
   if (!note.empty()) report.warnings.push_back(note);
   for (const std::string& name : prepared.environment.not_set) {
     report.warnings.push_back("--env " + name + " is not set here");
+  }
+  for (std::string& link : run::links_that_lead_out(options.command, working_directory(), report)) {
+    report.warnings.push_back(std::move(link));
   }
   report.env_passed = prepared.environment.passed;
   report.env_withheld = prepared.environment.withheld;

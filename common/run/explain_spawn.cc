@@ -6,6 +6,7 @@
 #include "common/base/shell_quote.h"
 #include "common/base/visible.h"
 #include "common/run/executable_file.h"
+#include "common/run/granted.h"
 #include "common/run/result.h"
 #include "common/sandbox/path_text.h"
 #include "common/sandbox/witness.h"
@@ -24,13 +25,6 @@ std::string quoted(std::string_view path) { return "'" + visible(path) + "'"; }
 
 std::string allow_read(std::string_view resolved) {
   return "grant it: --allow-read " + shell_quote(prefix_to_grant(resolved));
-}
-
-bool is_granted(std::string_view resolved, const sandbox::Report& report) {
-  for (const sandbox::GrantLine& grant : report.grants) {
-    if (!grant.skipped && sandbox::is_within(resolved, grant.resolved)) return true;
-  }
-  return false;
 }
 
 std::string_view role_of(const ExecutableFile& file) {

@@ -31,11 +31,16 @@ std::string wide_grant_warning(std::string_view resolved, Access access) {
     return "opens every device file that this user may open";
   }
   if (is_within("/proc", resolved)) return "shows the command lines of all processes";
+  if (is_within("/dev/pts", resolved)) return "opens every terminal of this user, to read too";
   return {};
 }
 
-std::string single_file_warning() {
-  return "a single file: programs that save by renaming need its folder";
+std::string single_file_warning(std::string_view resolved) {
+  const std::string folder(parent_of(resolved));
+  // The root is no advice: a write grant on it is refused.
+  const std::string flag = folder == "/" ? "" : ": --allow-write " + shell_quote(folder);
+  return "a single file: programs that write beside it (sed -i, editors, SQLite) need its folder" +
+         flag;
 }
 
 std::string missing_path_hint(std::string_view path) {

@@ -16,8 +16,8 @@ std::string unstable_inodes_warning(long file_system_magic);
 std::string wide_grant_warning(std::string_view resolved, Access access);
 
 // A file that may be written and not replaced: most programs save by writing a new file beside it
-// and renaming that.
-std::string single_file_warning();
+// and renaming that, or keep a journal there. Names the folder to grant instead.
+std::string single_file_warning(std::string_view resolved);
 
 // What to do about a path that does not exist.
 std::string missing_path_hint(std::string_view path);

@@ -149,7 +149,7 @@ Result<ResolvedGrant> describe_node(os::UniqueFd node, const PathGrant& grant) {
     if (kind == InodeKind::kDirectory) {
       resolved.warning = wide_grant_warning(resolved.resolved, grant.access);
     } else if (kind == InodeKind::kRegular && grant.access == Access::kWrite) {
-      resolved.warning = single_file_warning();
+      resolved.warning = single_file_warning(resolved.resolved);
     }
     struct statfs file_system{};
     if (resolved.warning.empty() && ::fstatfs(node.get(), &file_system) == 0) {

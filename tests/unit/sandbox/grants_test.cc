@@ -71,7 +71,10 @@ TEST(Grants, ASingleWritableFileSaysWhatItIsNotEnoughFor) {
   const auto resolved =
       resolve(granting({{file, Access::kWrite}, {file}, {"/dev/null", Access::kWrite}}), {});
   ASSERT_TRUE(resolved);
-  EXPECT_THAT(resolved->grants[0].warning, HasSubstr("renaming need its folder"));
+  EXPECT_EQ(resolved->grants[0].warning,
+            "a single file: programs that write beside it (sed -i, editors, SQLite) need its "
+            "folder: --allow-write " +
+                folder.path());
   EXPECT_THAT(resolved->grants[1].warning, IsEmpty());
   EXPECT_THAT(resolved->grants[2].warning, IsEmpty());
 }
@@ -193,6 +196,17 @@ TEST(GrantsAroundGuardd, OurOwnSymlinkedFolderIsProtectedWhereItReallyIs) {
             Errc::kInvalid);
 }
 
+TEST(GrantsAroundGuardd, WhereALinkToNothingLeadsIsProtectedBeforeAnythingIsThere) {
+  const TemporaryFolder folder;
+  folder.make_folder("home/.config");
+  folder.make_folder("dotfiles");
+  std::filesystem::create_symlink("../../dotfiles/guardd", folder / "home/.config/guardd");
+  EXPECT_EQ(
+      refusal(granting({{folder / "dotfiles", Access::kWrite}}), {{folder / "home/.config/guardd"}})
+          .code,
+      Errc::kInvalid);
+}
+
 TEST(GrantsAroundGuardd, AReadGrantIsTakenApart) {
   const TemporaryFolder folder;
   folder.make_folder("home/.config/guardd");
@@ -250,9 +264,16 @@ TEST(GrantWarning, FileSystemsWithoutStableInodesAreNamed) {
 
 TEST(GrantWarning, WideGrantsSayWhatElseTheyOpen) {
   EXPECT_THAT(wide_grant_warning("/dev", Access::kWrite), HasSubstr("device"));
-  EXPECT_THAT(wide_grant_warning("/dev", Access::kRead), IsEmpty());
+  EXPECT_THAT(wide_grant_warning("/dev", Access::kRead), HasSubstr("every terminal"));
+  EXPECT_THAT(wide_grant_warning("/dev/pts", Access::kWrite), HasSubstr("every terminal"));
+  EXPECT_THAT(wide_grant_warning("/dev/shm", Access::kWrite), IsEmpty());
   EXPECT_THAT(wide_grant_warning("/", Access::kRead), HasSubstr("command lines"));
   EXPECT_THAT(wide_grant_warning("/srv", Access::kWrite), IsEmpty());
+}
+
+TEST(GrantWarning, ASingleFileInTheRootIsNotAdvisedToGrantTheRoot) {
+  EXPECT_THAT(single_file_warning("/swapfile"), testing::EndsWith("need its folder"));
+  EXPECT_THAT(single_file_warning("/a b/c"), HasSubstr("--allow-write '/a b'"));
 }
 
 TEST(GrantWarning, HintsKnowWhatTheShellDidNotExpand) {
