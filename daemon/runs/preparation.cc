@@ -1,14 +1,18 @@
 #include "daemon/runs/preparation.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
 #include "common/base/visible.h"
 #include "common/os/sys.h"
 #include "common/sandbox/compile.h"
 #include "common/sandbox/enforce.h"
 #include "common/sandbox/environment.h"
+#include "common/sandbox/path_text.h"
+#include "common/sandbox/report_words.h"
 #include "common/sandbox/shared_memory.h"
 #include "daemon/runs/environment.h"
 
@@ -43,6 +47,28 @@ void add_cwd_grant(sandbox::Policy& policy, const std::string& cwd_grant) {
 void add_private_grant(sandbox::Policy& policy, const std::string& folder) {
   policy.paths.push_back(
       {.path = folder, .access = Access::kWrite, .optional = false, .origin = Origin::kPrivate});
+}
+
+// /proc/self, /dev/fd and their like name whoever opens them: here that is us.
+Result<> refuse_our_own_process(const sandbox::Policy& policy) {
+  const std::string ours = "/proc/" + std::to_string(::getpid());
+  for (const sandbox::PathGrant& grant : policy.paths) {
+    for (const std::string& way : sandbox::links_and_canonical_path(grant.path)) {
+      if (!sandbox::is_within(way, ours)) continue;
+      return failure(Errc::kInvalid,
+                     "allow_" + std::string(sandbox::name_of(grant.access)) + " '" +
+                         visible(grant.path) + "' leads to guardd's own process",
+                     "the run's own process has no path yet; leave it out");
+    }
+  }
+  return {};
+}
+
+Result<sandbox::ResolvedPolicy> resolve_grants(const sandbox::Policy& policy,
+                                               const sandbox::Protected& protected_folders) {
+  GUARD_ASSIGN(auto resolved, sandbox::resolve(policy, protected_folders));
+  GUARD_TRY(refuse_our_own_process(policy));
+  return resolved;
 }
 
 // As the words about a failed exec need them: guardd's own working directory is not the run's.
@@ -92,7 +118,7 @@ Result<Prepared> Preparation::prepare(const run::Spec& spec) const {
 
   if (!shim_.empty() && !tmp.empty()) policy.paths.push_back(sandbox::shared_memory_grant(shim_));
 
-  GUARD_ASSIGN(const auto resolved, sandbox::resolve(policy, protected_));
+  GUARD_ASSIGN(const auto resolved, resolve_grants(policy, protected_));
   GUARD_ASSIGN(auto compiled, sandbox::compile(resolved, kernel_, sandbox::Supervision::kTreeKill));
   supervise::Launch& launch = out.launch;
   launch.argv = spec.argv;
@@ -127,7 +153,7 @@ Result<Prepared> Preparation::prepare(const run::Spec& spec) const {
 Result<sandbox::Report> Preparation::check(sandbox::Policy policy,
                                            const std::string& cwd_grant) const {
   add_cwd_grant(policy, cwd_grant);
-  GUARD_ASSIGN(const auto resolved, sandbox::resolve(policy, protected_));
+  GUARD_ASSIGN(const auto resolved, resolve_grants(policy, protected_));
   GUARD_ASSIGN(auto compiled, sandbox::compile(resolved, kernel_, sandbox::Supervision::kTreeKill));
   return std::move(compiled.report);
 }
