@@ -1,6 +1,8 @@
 #include "common/sandbox/protections.h"
 
 #include <array>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 namespace guard::sandbox {
@@ -22,9 +24,22 @@ ProtectionLine not_asked(Protection protection, std::string why) {
   return {protection, Status::kNotAsked, {}, std::move(why)};
 }
 
+// "6.18.44-x" is. What says nothing is old.
+bool is_since_5_13(std::string_view release) {
+  int major = 0, minor = 0;
+  const char* const end = release.data() + release.size();
+  const auto dot = std::from_chars(release.data(), end, major);
+  if (dot.ec != std::errc{} || dot.ptr == end || *dot.ptr != '.') return false;
+  if (std::from_chars(dot.ptr + 1, end, minor).ec != std::errc{}) return false;
+  return major > 5 || (major == 5 && minor >= 13);
+}
+
 std::string no_landlock(const KernelSupport& kernel) {
   if (kernel.landlock_abi_kernel > 0) return "Landlock was lowered to none";
   if (kernel.landlock_off_at_boot) return "Landlock is off at boot: add landlock to lsm=";
+  if (is_since_5_13(kernel.release)) {
+    return "Landlock is not built in, or a container's system call filter hides it";
+  }
   return "this kernel has no Landlock; " + kernel_with_abi(1) + " has it";
 }
 

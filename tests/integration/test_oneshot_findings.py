@@ -1,72 +1,41 @@
 """The ways in which a sandbox of this kind was once off without anybody noticing: each is an error
 here, before anything runs."""
-import ctypes
 import errno
-import os
 import pathlib
-import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest
+from failing_calls import failing
 from guardtest import GUARD_FAILED, NOT_EXECUTABLE, oneshot, unconfined
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-PRCTL, SECCOMP = {"x86_64": (157, 317), "aarch64": (167, 277)}[os.uname().machine]
-PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-RET_ALLOW, RET_ERRNO = 0x7FFF0000, 0x00050000
-
-
-def failing(number, error, first_argument=None):
-    """For preexec_fn: from here on the system call answers `error` (0: claims success)."""
-    load, equal, answer = 0x20, 0x15, 0x06
-    code = [(load, 0, 0, 0), (equal, 0, 3 if first_argument is not None else 1, number)]
-    if first_argument is not None:
-        code += [(load, 0, 0, 16), (equal, 0, 1, first_argument)]
-    code += [(answer, 0, 0, RET_ERRNO | error), (answer, 0, 0, RET_ALLOW)]
-    program = ctypes.create_string_buffer(
-        b"".join(struct.pack("HBBI", *instruction) for instruction in code))
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-    described = Program(len(code), ctypes.addressof(program))
-    described.program = program  # the address alone keeps nothing alive
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def install():
-        for arguments in ((PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
-                          (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0)):
-            if libc.prctl(*arguments) != 0:
-                raise OSError(ctypes.get_errno(), "prctl")
-
-    return install
+PR_SET_NO_NEW_PRIVS = 38
 
 
 class NothingRunsByHalf(guardtest.TestCase):
     def attempt(self, text, *failure):
         argv = ["touch", "ran"]
-        result = oneshot(argv, "--allow-write", ".", cwd=self.ws, preexec_fn=failing(*failure))
+        result = oneshot(argv, "--allow-write", ".", cwd=self.ws, preexec_fn=failing(failure))
         self.assertEqual(result.rc, GUARD_FAILED, result)
         self.assertIn(text, result.err)
         self.assertFalse((self.ws / "ran").exists())
         # The failing call alone stops nobody from running the program.
-        self.assertRan(unconfined(argv, cwd=self.ws, preexec_fn=failing(*failure)))
+        self.assertRan(unconfined(argv, cwd=self.ws, preexec_fn=failing(failure)))
         (self.ws / "ran").unlink()
 
     def test_without_no_new_privs(self):
-        self.attempt("NO_NEW_PRIVS", PRCTL, errno.EPERM, PR_SET_NO_NEW_PRIVS)
+        self.attempt("NO_NEW_PRIVS", "prctl", errno.EPERM, PR_SET_NO_NEW_PRIVS)
 
     def test_landlock_that_is_missing_fails_or_only_says_yes(self):
-        self.attempt("Landlock", CREATE_RULESET, errno.ENOSYS)
-        self.attempt("add landlock to lsm=", CREATE_RULESET, errno.EOPNOTSUPP)
-        self.attempt("landlock_add_rule", ADD_RULE, errno.EINVAL)
-        self.attempt("restrict_self", RESTRICT_SELF, errno.EPERM)
-        self.attempt("does not hold", RESTRICT_SELF, 0)
+        self.attempt("Landlock", "landlock_create_ruleset", errno.ENOSYS)
+        self.attempt("add landlock to lsm=", "landlock_create_ruleset", errno.EOPNOTSUPP)
+        self.attempt("landlock_add_rule", "landlock_add_rule", errno.EINVAL)
+        self.attempt("restrict_self", "landlock_restrict_self", errno.EPERM)
+        self.attempt("does not hold", "landlock_restrict_self", 0)
 
     def test_a_filter_that_cannot_be_loaded_or_is_not(self):
-        self.attempt("seccomp", SECCOMP, errno.EINVAL, 1)
-        self.attempt("does not hold", SECCOMP, 0, 1)
+        self.attempt("seccomp", "seccomp", errno.EINVAL, 1)
+        self.attempt("does not hold", "seccomp", 0, 1)
 
 
 class Findings(guardtest.TestCase):

@@ -140,14 +140,21 @@ TEST_P(EveryAbi, StandInsAreAskedOfTheFilterExactlyWhereLandlockLacksTheRight) {
 
 // --- One kernel at a time.
 
-TEST(Compile, WithoutLandlockTheMessageSaysWhichOfTheThreeReasonsItIs) {
+TEST(Compile, WithoutLandlockTheMessageSaysWhichOfTheFourReasonsItIs) {
   KernelSupport kernel = kernel_with(0);
   const auto message = [&] {
     const auto compiled = compile(policy_with(Level::kBestEffort), kernel, Supervision::kNone);
     EXPECT_FALSE(compiled);
     return compiled ? std::string() : compiled.error().what;
   };
-  EXPECT_THAT(message(), HasSubstr("this kernel has no Landlock; Linux 5.13"));
+  for (const char* release : {"", "5", "5.10.0-34-amd64", "5.12", "4.19.0", "x.y"}) {
+    kernel.release = release;
+    EXPECT_THAT(message(), HasSubstr("this kernel has no Landlock; Linux 5.13")) << release;
+  }
+  for (const char* release : {"5.13", "5.13.0-1-x", "6.1", "6.18.44-x"}) {
+    kernel.release = release;
+    EXPECT_THAT(message(), HasSubstr("not built in, or a container's")) << release;
+  }
   kernel.landlock_off_at_boot = true;
   EXPECT_THAT(message(), HasSubstr("off at boot: add landlock to lsm="));
   kernel.landlock_off_at_boot = false;
