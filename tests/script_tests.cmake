@@ -23,7 +23,7 @@ function(guard_script_tests folder)
       # others count and time processes.
       RUN_SERIAL ON
       # The leak check traces its process, which a filtered one does not let happen.
-      ENVIRONMENT "${GUARD_SANITIZER_OPTIONS};ASAN_OPTIONS=detect_leaks=0;GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
+      ENVIRONMENT "${GUARD_SANITIZER_OPTIONS};ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32;GUARD_SANITIZED=${GUARD_SANITIZE};GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
   endforeach()
 endfunction()
 

@@ -26,6 +26,9 @@ constexpr milliseconds kTreeKillBound{5000};
 // which is a race against fork(2).
 constexpr milliseconds kScopePause{20};
 constexpr milliseconds kSweepPause{1};
+// What the program leaves behind may end by itself in this time: it often is the end of a pipe, as
+// `exec > >(tee log)` in a script, and the last lines are in it.
+constexpr milliseconds kLinger{100};
 // guardd reads its events at once; one that does not is given up on.
 constexpr int kReportPatienceMs = 2000;
 
@@ -33,6 +36,7 @@ Result<os::UniqueFd> open_child_signals() {
   sigset_t child;
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
+  ::sigaddset(&child, kWardenEndSignal);
   os::UniqueFd fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return os_failure("signalfd");
   return fd;
@@ -50,6 +54,7 @@ bool Supervision::run(Handover handover) {
   if (warden_.pid != 0) tie_to_warden(warden_, control_.get());
   if (const auto started = start(std::move(handover)); started) {
     watch();
+    if (leader_ended_ && !cause_) linger();
   } else {
     const int error = started.error().os_errno;
     failed_ = PayloadRecord{.kind = RecordKind::kFailed,
@@ -154,13 +159,27 @@ void Supervision::reap_orphans() {
   drain_child_signals();
   for (;;) {
     siginfo_t child{};
-    if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 || child.si_pid == 0) return;
+    if (::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || child.si_pid == 0)
+      return;
     if (child.si_pid == leader_) {
       leader_ended_ = true;
       return;
     }
     (void)::waitpid(child.si_pid, nullptr, __WALL);
     if (child.si_pid == warden_.pid) warden_.pid = 0;
+  }
+}
+
+// The leader is reaped first: nobody signals by its number any more.
+void Supervision::linger() {
+  os::Instant until = os::now() + kLinger;
+  if (wall_deadline_) until = std::min(until, *wall_deadline_);
+  while (!reap_all_but_the_warden() && os::now() < until) {
+    pollfd sources[] = {{.fd = child_signals_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = control_.get(), .events = POLLIN, .revents = 0}};
+    (void)::poll(sources, std::size(sources), os::poll_timeout(until));
+    if (sources[1].revents != 0) return;  // an order, or guardd is gone: either ends it
+    drain_child_signals();
   }
 }
 
@@ -198,6 +217,7 @@ std::size_t Supervision::strike(int signal) const {
 void Supervision::end_tree() {
   const os::Instant deadline = os::now() + kTreeKillBound;
   bool strike_again = true;
+  ending_tree_ = true;
   for (;;) {
     if (strike_again) strike(SIGKILL);
     if (reap_everything()) break;
@@ -216,16 +236,21 @@ void Supervision::end_tree() {
   }
 }
 
-// True when there is no child left.
-bool Supervision::reap_everything() {
+// Both: true when there is no child left that they look at. The warden is a child for __WALL only;
+// what the run leaves to us is one like any other, whatever it was to its own parent.
+bool Supervision::reap_everything() { return reap(__WALL); }
+bool Supervision::reap_all_but_the_warden() { return reap(0); }
+
+bool Supervision::reap(int which) {
   for (;;) {
     int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG | __WALL);
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG | which);
     if (pid < 0) return errno == ECHILD;
     if (pid == 0) return false;
     if (pid == leader_) {
       leader_status_ = status;
-    } else if (pid != warden_.pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    } else if (ending_tree_ && pid != warden_.pid && WIFSIGNALED(status) &&
+               WTERMSIG(status) == SIGKILL) {
       ++killed_;
     }
   }

@@ -30,12 +30,15 @@ class Supervision {
   void take_orders();
   void take_records();
   void reap_orphans();
+  void linger();
   void check_deadlines();
   void terminate(EndCause cause);
   void end(EndCause cause);
   void end_tree();
   std::size_t strike(int signal) const;
   bool reap_everything();
+  bool reap_all_but_the_warden();
+  bool reap(int which);
   void drain_child_signals() const;
   void report_start();
   void report_finish();
@@ -47,7 +50,7 @@ class Supervision {
 
   os::UniqueFd control_;        // closed once guardd is gone
   os::UniqueFd records_;        // from the payload; closed at its end
-  os::UniqueFd child_signals_;  // signalfd(2) of SIGCHLD
+  os::UniqueFd child_signals_;  // signalfd(2): SIGCHLD, and the warden's
   Launch launch_;
   pid_t leader_ = 0;  // the program; never reaped before the tree is to be killed
   bool leader_ended_ = false;
@@ -56,6 +59,7 @@ class Supervision {
   bool start_reported_ = false;
   std::optional<EndCause> cause_;
   bool ending_ = false;
+  bool ending_tree_ = false;
 
   os::Instant forked_at_{}, ended_at_{};
   std::optional<os::Instant> wall_deadline_, grace_deadline_;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,8 +42,8 @@ constexpr timespec kBetweenStrokes{.tv_sec = 0, .tv_nsec = 2'000'000};
 Result<Warden> start_warden(const KillScope& scope, int lifeline) {
   GUARD_CHECK(scope.proven());
   GUARD_ASSIGN(auto ends, os::seqpacket_pair());
-  const pid_t pid = ::fork();
-  if (pid < 0) return os_failure("fork");
+  const auto pid = static_cast<pid_t>(::syscall(SYS_clone, kWardenEndSignal, 0, 0, 0, 0));
+  if (pid < 0) return os_failure("clone");
   if (pid == 0) sleep_until_alone(scope, ends.second.get(), lifeline);
   return Warden{.pid = pid, .tie = std::move(ends.first)};
 }

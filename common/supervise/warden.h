@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include <csignal>
+
 #include "common/base/result.h"
 #include "common/os/unique_fd.h"
 #include "common/supervise/tree_kill.h"
@@ -16,9 +18,12 @@
 namespace guard::supervise {
 
 struct Warden {
-  pid_t pid = 0;     // a child of the caller
+  pid_t pid = 0;     // a child of the caller, for waitpid(2) only with __WALL
   os::UniqueFd tie;  // SOCK_SEQPACKET; its end is the signal, so nobody else may hold a copy
 };
+
+// What the warden's parent gets at its end, in place of SIGCHLD: so wait(2) tells it from the run.
+inline constexpr int kWardenEndSignal = SIGUSR2;
 
 // Forks it. `lifeline` stays open in it for as long as it lives. The caller has blocked all
 // signals.

@@ -209,18 +209,14 @@ class OwnDaemon(guardtest.TestCase):
             threads = len(os.listdir(root / "task"))
             return len(os.listdir(root / "fd")), threads, len(guardtest.descendants(self.guardd.pid))
 
-        def memory():
-            text = pathlib.Path(f"/proc/{self.guardd.pid}/statm").read_text()
-            return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
         for _ in range(100):  # warm: pools, caches, gRPC's threads
             self.client.run("true")
-        before, memory_before = state(), memory()
+        before, memory_before = state(), guardtest.resident(self.guardd.pid)
         for _ in range(1000):
             outcome = self.client.run("/bin/true")
             self.assertEqual((outcome.order, outcome.code), (["started", "finished"], 0))
         self.assertTrue(guardtest.wait_until(lambda: state() <= before, 5), (before, state()))
-        self.assertLess(memory() - memory_before, 8 << 20)
+        self.assertGrewLess(guardtest.resident(self.guardd.pid) - memory_before, 8 << 20)
         zombies = [pid for pid in guardtest.all_pids()
                    if (stat := guardtest._stat(pid)) and int(stat[1]) == self.guardd.pid
                    and stat[0] == b"Z"]

@@ -11,13 +11,6 @@ from guardgrpc import GrpcTestCase, Inputs, Outcome, STDERR, STDOUT, first, requ
 MIB = 1 << 20
 
 
-def rss_kib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    raise AssertionError(f"{pid} has no VmRSS")
-
-
 # Writes N numbered blocks of 1 KiB to a stream; the same bytes here for comparison.
 BLOCKS = ("import sys\n"
           "out = open(int(sys.argv[1]), 'wb', closefd=False)\n"
@@ -43,20 +36,20 @@ class Output(GrpcTestCase):
 
     def test_a_slow_reader_gets_every_byte_and_guardd_does_not_grow(self):
         self.client.run("true")
-        before = rss_kib(self.guardd.pid)
+        before = guardtest.resident(self.guardd.pid)
         outcome, most = Outcome(), 0
         for number, event in enumerate(
                 self.client.call(request(guardtest.PYTHON, "-c", BLOCKS, "1", "51200"))):
             outcome.take(event)
             if number % 20 == 0:
                 time.sleep(0.01)  # the reader is slow; nothing is awaited here
-                most = max(most, rss_kib(self.guardd.pid))
+                most = max(most, guardtest.resident(self.guardd.pid))
         self.assertEqual(hashlib.sha256(outcome.stdout).hexdigest(),
                          hashlib.sha256(blocks(51200)).hexdigest())
-        self.assertLess(most - before, 16 * 1024)
+        self.assertGrewLess(most - before, 16 * MIB)
 
     def test_a_client_that_does_not_read_blocks_the_program_and_nobody_else(self):
-        before = rss_kib(self.guardd.pid)
+        before = guardtest.resident(self.guardd.pid)
         progress = self.ws / "progress"
         script = ("import sys\n"
                   "log = open(sys.argv[1], 'w')\n"
@@ -75,7 +68,7 @@ class Output(GrpcTestCase):
 
         self.assertTrue(guardtest.wait_until(standing_still, 10))
         self.assertLess(int(progress.read_text()), 64)
-        self.assertLess(rss_kib(self.guardd.pid) - before, 16 * 1024)
+        self.assertGrewLess(guardtest.resident(self.guardd.pid) - before, 16 * MIB)
         self.assertEqual(self.client.run("echo", "hi").stdout, b"hi\n")
         call.cancel()
 
@@ -137,7 +130,7 @@ class Input(GrpcTestCase):
                          hashlib.sha256(data).hexdigest())
 
     def test_input_that_is_not_read_is_not_stored(self):
-        before = rss_kib(self.guardd.pid)
+        before = guardtest.resident(self.guardd.pid)
         sent = []
 
         def pieces():
@@ -156,7 +149,7 @@ class Input(GrpcTestCase):
             return seen == len(sent)
 
         self.assertTrue(guardtest.wait_until(standing_still, 10))
-        self.assertLess(rss_kib(self.guardd.pid) - before, 16 * 1024)
+        self.assertGrewLess(guardtest.resident(self.guardd.pid) - before, 16 * MIB)
         call.cancel()
 
 

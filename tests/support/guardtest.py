@@ -33,6 +33,9 @@ PYTHON = "/usr/bin/python3"
 if os.geteuid() == 0 and os.stat(tempfile.gettempdir()).st_uid != 0:
     tempfile.tempdir = "/var/tmp"
 
+# What a sanitizer's allocator may keep of what was freed, in bytes.
+SANITIZER_KEEPS = 128 << 20 if os.environ.get("GUARD_SANITIZED") else 0
+
 # Exit codes of run, shell, attach, wait and xenarch-guard that are not the program's own.
 TIMED_OUT, GUARD_FAILED, NOT_EXECUTABLE, NOT_FOUND = 124, 125, 126, 127
 
@@ -148,6 +151,12 @@ def alive(pid):
 
 def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def resident(pid):
+    """Bytes of memory that the process has in use (RSS)."""
+    pages = pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def comm(pid):
@@ -353,6 +362,9 @@ class TestCase(unittest.TestCase):
         daemon = Daemon(self.work / "run", *flags, env=env)
         self.addCleanup(daemon.stop)
         return daemon
+
+    def assertGrewLess(self, grown, limit):
+        self.assertLess(grown, limit + SANITIZER_KEEPS)
 
     def assertRan(self, result, rc=0, stdout=None):
         self.assertEqual(result.rc, rc, result)
