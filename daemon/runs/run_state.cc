@@ -107,12 +107,16 @@ run::SpawnError RunState::spawn_error() const {
 }
 
 // RLIMIT_CPU with equal limits ends a process with SIGKILL, and SIGXCPU where a program has raised
-// nothing; the time used tells it from somebody else's signal.
+// nothing; the time used tells it from somebody else's signal. The kernel ends it by a finer count
+// than the one that it tells afterwards, which may be some ticks short of the limit.
 run::Reason RunState::reason_of_own_end(int wait_status, microseconds cpu) const {
   if (!WIFSIGNALED(wait_status)) return run::Reason::kExited;
   const int signal = WTERMSIG(wait_status);
   const bool may_be_cpu = signal == SIGXCPU || signal == SIGKILL;
-  if (may_be_cpu && facts_.limits.cpu && cpu >= *facts_.limits.cpu) return run::Reason::kCpuLimit;
+  constexpr std::chrono::milliseconds kTicks{100};
+  if (may_be_cpu && facts_.limits.cpu && cpu + kTicks >= *facts_.limits.cpu) {
+    return run::Reason::kCpuLimit;
+  }
   return run::Reason::kSignaled;
 }
 

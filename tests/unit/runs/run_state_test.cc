@@ -121,13 +121,13 @@ TEST(RunState, ASignalThatWasNotOursIsSignaled) {
 TEST(RunState, TheCpuLimitIsToldByTheTimeUsed) {
   sandbox::Limits limits;
   limits.cpu = std::chrono::seconds(1);
-  for (const std::uint64_t used : {999'000u, 1'000'000u}) {
+  for (const std::uint64_t used : {899'000u, 900'000u, 1'000'000u}) {
     RunState run = state(limits);
     run.on_monitor(started());
     MonitorEvent end = finished(EndCause::kOwn, killed(SIGKILL));
     end.user_us = used;
     run.on_monitor(end);
-    EXPECT_EQ(run.result().reason, used < 1'000'000 ? Reason::kSignaled : Reason::kCpuLimit);
+    EXPECT_EQ(run.result().reason, used < 900'000 ? Reason::kSignaled : Reason::kCpuLimit);
   }
 }
 
