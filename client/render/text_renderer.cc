@@ -1,5 +1,6 @@
 #include "client/render/text_renderer.h"
 
+#include <csignal>
 #include <string>
 
 #include <fmt/format.h>
@@ -68,6 +69,7 @@ Result<> TextRenderer::show(const run::Event& event) {
 
 void TextRenderer::show_started(const run::Started& started) {
   const sandbox::Report& report = started.report;
+  confined_ = report.confined();
   if (verbose_) {
     messages_.lines(sandbox::report_text(report, {messages_.prefix(), true}));
     for (const std::string& note : started.notes) messages_.note(note);
@@ -86,6 +88,10 @@ void TextRenderer::show_started(const run::Started& started) {
 void TextRenderer::show_finished(const run::RunResult& result) {
   if (const auto* failed = std::get_if<run::SpawnError>(&result.ending)) {
     messages_.error(failed->message, failed->hint);
+  }
+  const auto* signaled = std::get_if<run::Signaled>(&result.ending);
+  if (confined_ && signaled != nullptr && signaled->signal == SIGSYS) {
+    messages_.warning("ended by SIGSYS, as every 32-bit program is here");
   }
   if (const std::string_view why = explain(result.reason); !why.empty()) {
     const std::string detail = result.detail.empty() ? "" : ": " + result.detail;

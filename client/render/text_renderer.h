@@ -22,6 +22,7 @@ class TextRenderer final : public RunRenderer {
   ByteSink& out_;
   Messages& messages_;
   const bool verbose_;
+  bool confined_ = false;
 };
 
 }  // namespace guard::client

@@ -114,6 +114,12 @@ async def main():
 asyncio.run(main())
 with tempfile.TemporaryDirectory() as d: print(subprocess.check_output(['ls', '-a', d]))"
 """)
+program("python_process_pool", """
+python3 -c "
+import concurrent.futures, multiprocessing
+with concurrent.futures.ProcessPoolExecutor(2) as pool: print(list(pool.map(abs, [-1, -2, 3])))
+with multiprocessing.Pool(2) as pool: print(pool.map(len, ['a', 'bb']))"
+""")
 program("python_files", """
 python3 -c "
 import os, shutil, fcntl, mmap

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest
 from guardtest import GUARD_FAILED, unconfined
 
+
 def needs(tool):
     return unittest.skipUnless(shutil.which(tool, path="/usr/bin:/bin"),
                                f"kernel: not installed: {tool}")
@@ -195,6 +196,16 @@ test -d ~/.npm/_cacache && ls node_modules""", b"part\n")
 case $(pip3 cache dir) in "$HOME"/*) echo private;; esac
 pip3 download --no-index --dest . no-such-package >out 2>&1 || grep -c 'No matching' out
 """, b"private\n1\n")
+
+
+class Input(guardtest.DaemonTestCase):
+    def test_a_file_that_is_handed_over_can_be_opened_by_name_where_it_is_a_pipe(self):
+        """`cat /dev/stdin` opens it anew, and a file outside the grants is refused then."""
+        for door, read in ((self.guardd.run, self.SECRET), (guardtest.oneshot, b"")):
+            with open(self.secret, "rb") as stdin:
+                self.assertEqual(door(["cat", "/dev/stdin"], stdin=stdin).stdout, read)
+            with open(self.secret, "rb") as stdin:
+                self.assertRan(door(["cat"], stdin=stdin), 0, self.SECRET)
 
 
 class Background(BothDoors):

@@ -1,5 +1,6 @@
 """What a person is told, by both doors, when a grant or a flag does not do what one might think."""
 import json
+import os
 import pathlib
 import sqlite3
 import sys
@@ -147,6 +148,38 @@ class Links(BothDoors):
         events = self.guard_run(read, "--json", "--allow-read", self.etc, cwd=self.ws).out
         report = json.loads(events.splitlines()[0])["report"]
         self.assertIn(told, " ".join(report["warnings"]))
+
+
+class Paths(BothDoors):
+    def test_a_path_that_the_shell_did_not_expand_is_an_error_and_never_passed_over(self):
+        for door in self.doors():
+            for path, text in (("~/x", 'write "$HOME/..."'), ("ws/**", "patterns are not expanded"),
+                               ("w?", "patterns are not expanded"), ("ws,ro", "mkdir -p"),
+                               (" ws", "mkdir -p"), ("ws\n", "mkdir -p")):
+                with self.subTest(path=path):
+                    result = door(["touch", "ws/ran"], "--allow-write", "ws", "--allow-read", path,
+                                  cwd=self.work)
+                    self.assertRan(result, GUARD_FAILED, b"")
+                    self.assertIn(text, result.err)
+        self.assertFalse((self.ws / "ran").exists())
+
+    def test_names_of_any_bytes_are_granted_as_they_are(self):
+        for door in self.doors():
+            for name in (b"a b", b"a,b", b"a\nb", b"\xff\xfe", b"*", b"~", b"-dash", b"quo'te"):
+                with self.subTest(name=name):
+                    folder = os.path.join(os.fsencode(self.out), name)
+                    os.makedirs(folder, exist_ok=True)
+                    self.assertRan(door([b"touch", os.path.join(folder, b"f")],
+                                        b"--allow-write=" + name, cwd=self.out))
+                    os.unlink(os.path.join(folder, b"f"))
+
+
+class Architectures(BothDoors):
+    def test_the_signal_that_ends_32_bit_programs_is_told(self):
+        self.assertRan(unconfined(["sh", "-c", "kill -SYS $$"]), 128 + 31)
+        result = self.guard_run(["sh", "-c", "kill -SYS $$"])
+        self.assertRan(result, 128 + 31, b"")
+        self.assertIn("ended by SIGSYS, as every 32-bit program is here", result.err)
 
 
 class Flags(BothDoors):

@@ -51,6 +51,20 @@ TEST_F(TextRendererTest, SaysNothingAboutARunAsItShouldBe) {
   EXPECT_EQ(out_.text, "");
 }
 
+TEST_F(TextRendererTest, SaysWhatSigsysIsOfAConfinedRun) {
+  TextRenderer renderer(out_, messages_, false);
+  RunResult result;
+  result.ending = run::Signaled{31};
+  result.reason = Reason::kSignaled;
+  Event unconfined = started();
+  std::get<Started>(unconfined.what).report.level = sandbox::Level::kUnsafeNoGuard;
+  for (const auto& [event, told] : {std::pair{started(), true}, std::pair{unconfined, false}}) {
+    ASSERT_TRUE(renderer.show(event));
+    ASSERT_TRUE(renderer.show(finished(result)));
+    EXPECT_EQ(std::exchange(err_.text, {}).find("32-bit") != std::string::npos, told);
+  }
+}
+
 TEST_F(TextRendererTest, NeverHidesAWeakening) {
   Event event = started();
   auto& report = std::get<Started>(event.what).report;
