@@ -150,6 +150,21 @@ class Links(BothDoors):
         self.assertIn(told, " ".join(report["warnings"]))
 
 
+class Defaults(BothDoors):
+    def test_the_working_directory_has_a_flag_of_its_own(self):
+        bare = ["--no-default-grants"]
+        for path in ("/usr", "/bin", "/lib64", "/etc/ld.so.cache"):
+            bare += ["--allow-read", path]
+        (self.ws / "data").write_text("here\n")
+        self.assertRan(unconfined(["cat", "data"], cwd=self.ws), stdout=b"here\n")
+        for door in self.doors():
+            for flags in ([], bare):
+                self.assertRan(door(["cat", "data"], *flags, cwd=self.ws), 0, b"here\n")
+                refused = door(["cat", "data"], *flags, "--no-cwd", cwd=self.ws)
+                self.assertRan(refused, 1, b"")
+                self.assertIn("Permission denied", refused.err)
+
+
 class Paths(BothDoors):
     def test_a_path_that_the_shell_did_not_expand_is_an_error_and_never_passed_over(self):
         for door in self.doors():
