@@ -2,7 +2,17 @@
 
 set(as_user ${CMAKE_CURRENT_SOURCE_DIR}/support/as-user)
 
+# guard_script_tests(FOLDER [SECONDS]): with SECONDS, each file's limit, they run with `ctest -C FOLDER` only.
 function(guard_script_tests folder)
+  set(seconds 300)
+  set(chosen "")
+  if(ARGC GREATER 1)
+    set(seconds ${ARGV1})
+    set(chosen CONFIGURATIONS ${folder})
+  endif()
+  if(GUARD_SANITIZE)
+    math(EXPR seconds "${seconds} * 4")
+  endif()
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/test_*.py)
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
@@ -13,11 +23,11 @@ function(guard_script_tests folder)
       set(launcher "")
       list(APPEND labels root)
     endif()
-    add_test(NAME ${folder}.${name}
+    add_test(NAME ${folder}.${name} ${chosen}
       COMMAND ${launcher} /usr/bin/python3 -B ${script} -v)
     set_tests_properties(${folder}.${name} PROPERTIES
       LABELS "${labels}"
-      TIMEOUT 300
+      TIMEOUT ${seconds}
       SKIP_RETURN_CODE 77
       # Scripts run alone: attacks without a sandbox reach every process of the test user, and the
       # others count and time processes.
@@ -31,6 +41,7 @@ guard_script_tests(integration)
 guard_script_tests(escape)
 guard_script_tests(lint)
 guard_script_tests(support)
+guard_script_tests(soak 1800)
 
 file(GLOB probes CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/integration/probes/*.c ${CMAKE_CURRENT_SOURCE_DIR}/escape/probes/*.c)
