@@ -114,7 +114,7 @@ class Client:
         call = self.channel.unary_unary(f"/{service}/{name}",
                                         request_serializer=type(message).SerializeToString,
                                         response_deserializer=reply.FromString)
-        return call(message, timeout=timeout)
+        return call(message, timeout=timeout * guardtest.SLOW)
 
     def capabilities(self):
         return self._unary("GetCapabilities", guard_pb2.GetCapabilitiesRequest(),
@@ -129,7 +129,7 @@ class Client:
     def health(self, timeout=20):
         """1 SERVING, 2 NOT_SERVING, without the stubs of the health service."""
         call = self.channel.unary_unary("/grpc.health.v1.Health/Check")
-        reply = call(b"", timeout=timeout)
+        reply = call(b"", timeout=timeout * guardtest.SLOW)
         return reply[1] if reply else 0
 
     def call(self, message, timeout=60):
@@ -137,7 +137,7 @@ class Client:
         method = self.channel.unary_stream("/guard.v1.Guard/Run",
                                            request_serializer=run_pb2.RunRequest.SerializeToString,
                                            response_deserializer=run_pb2.RunEvent.FromString)
-        return method(message, timeout=timeout)
+        return method(message, timeout=timeout * guardtest.SLOW)
 
     def run(self, *args, timeout=60, **fields):
         return self.run_request(request(*args, **fields), timeout)
@@ -154,7 +154,7 @@ class Client:
         method = self.channel.stream_stream("/guard.v1.Guard/RunStream",
                                             request_serializer=run_pb2.RunInput.SerializeToString,
                                             response_deserializer=run_pb2.RunEvent.FromString)
-        return method(iter(inputs), timeout=timeout)
+        return method(iter(inputs), timeout=timeout * guardtest.SLOW)
 
     def run_stream(self, inputs, timeout=60):
         outcome = Outcome()

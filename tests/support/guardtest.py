@@ -36,6 +36,9 @@ if os.geteuid() == 0 and os.stat(tempfile.gettempdir()).st_uid != 0:
 # What a sanitizer's allocator may keep of what was freed, in bytes.
 SANITIZER_KEEPS = 128 << 20 if os.environ.get("GUARD_SANITIZED") else 0
 
+# How many times longer than on an idle machine things may take here: sanitizers, emulated processors.
+SLOW = float(os.environ.get("GUARD_SLOW") or 1)
+
 # Exit codes of run, shell, attach, wait and xenarch-guard that are not the program's own.
 TIMED_OUT, GUARD_FAILED, NOT_EXECUTABLE, NOT_FOUND = 124, 125, 126, 127
 
@@ -97,11 +100,15 @@ class Popen(subprocess.Popen):
             self.kill()
         super().__exit__(kind, *rest)
 
+    def wait(self, timeout=None):
+        return super().wait(timeout and timeout * SLOW)
+
 
 def run(argv, input=None, timeout=60, env=None, cwd=None, pass_fds=(), **popen):
     """Runs argv to its end. `env` is a dict of changes to environment(). stdin is empty unless
-    `input` (bytes) is given. Past `timeout` its process group is killed and the test fails."""
+    `input` (bytes) is given. Past `timeout` (seconds, times SLOW) its process group is killed and the test fails."""
     argv = [os.fspath(argument) for argument in argv]
+    timeout *= SLOW
     started = time.monotonic()
     popen.setdefault("process_group", 0)
     popen.setdefault("stdin", subprocess.DEVNULL if input is None else subprocess.PIPE)
@@ -212,9 +219,9 @@ def processes_with_env_marker(marker):
 
 
 def wait_until(predicate, seconds=5.0):
-    """Polls until predicate() is true and returns its value; false when the time is up. For what
-    sends no event: the end of a process that is not our child, a line in a log."""
-    deadline = time.monotonic() + seconds
+    """Polls until predicate() is true and returns its value; false when the time (times SLOW) is up.
+    For what sends no event: the end of a process that is not our child, a line in a log."""
+    deadline = time.monotonic() + seconds * SLOW
     while True:
         value = predicate()
         if value or time.monotonic() >= deadline:
@@ -251,7 +258,7 @@ class Daemon:
         reader, writer = os.pipe()
         try:
             with open(self.log_path, "ab") as log:
-                self.process = subprocess.Popen(
+                self.process = Popen(
                     [BIN / "guardd", "--socket", self.socket, "--ready-fd", str(writer), *flags],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[writer],
                     env=environment(**(env or {})), process_group=0)
@@ -264,7 +271,7 @@ class Daemon:
                 os.close(writer)
 
     def _await_ready(self, reader, seconds=20):
-        said, deadline = b"", time.monotonic() + seconds
+        said, deadline = b"", time.monotonic() + seconds * SLOW
         while not said.endswith(b"\n"):
             left = max(deadline - time.monotonic(), 0)
             chunk = os.read(reader, 64) if select.select([reader], [], [], left)[0] else b""
@@ -362,6 +369,10 @@ class TestCase(unittest.TestCase):
         daemon = Daemon(self.work / "run", *flags, env=env)
         self.addCleanup(daemon.stop)
         return daemon
+
+    def assertTook(self, seconds, limit):
+        """Bounds a time that people wait for; `limit` is meant for an idle machine."""
+        self.assertLess(seconds, limit * SLOW)
 
     def assertGrewLess(self, grown, limit):
         self.assertLess(grown, limit + SANITIZER_KEEPS)
