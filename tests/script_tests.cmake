@@ -10,13 +10,7 @@ function(guard_script_tests folder)
     set(seconds ${ARGV1})
     set(chosen CONFIGURATIONS ${folder})
   endif()
-  set(slow 1)
-  if(GUARD_SANITIZE MATCHES thread)
-    set(slow 8)
-  elseif(GUARD_SANITIZE)
-    set(slow 4)
-  endif()
-  math(EXPR seconds "${seconds} * ${slow}")
+  math(EXPR seconds "${seconds} * ${GUARD_SLOW}")
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/test_*.py)
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
@@ -37,7 +31,7 @@ function(guard_script_tests folder)
       # others count and time processes.
       RUN_SERIAL ON
       # The leak check traces its process, which a filtered one does not let happen.
-      ENVIRONMENT "${GUARD_SANITIZER_OPTIONS};ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32;GUARD_SANITIZED=${GUARD_SANITIZE};GUARD_SLOW=${slow};GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
+      ENVIRONMENT "${GUARD_SANITIZER_OPTIONS};ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32;GUARD_SANITIZED=${GUARD_SANITIZE};GUARD_SLOW=${GUARD_SLOW};GUARD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};GUARD_PROBE_DIR=${CMAKE_BINARY_DIR}/probes;GUARD_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
   endforeach()
 endfunction()
 
