@@ -114,12 +114,12 @@ TEST_P(Tree, LeftByItsProgramIsKilledAtOnceAndCounted) {
 
 // D2
 TEST_P(Tree, OfAReplacedOutputEndsWithIt) {
-  auto launch = launch_of({"/bin/bash", "-c", "exec > >(cat); echo hi; sleep 0.1"});
+  auto launch = launch_of({"/bin/bash", "-c", "exec > >(cat); echo hi"});
   const auto begin = os::now();
   auto run = launcher_.start(launch);
   EXPECT_EQ(run.output(), "hi\n");
   EXPECT_EQ(run.finish().back().wait_status, 0);
-  EXPECT_LT(os::now() - begin, 2s);
+  EXPECT_LT(os::now() - begin, kLong);
 }
 
 // D1
@@ -135,7 +135,7 @@ TEST_P(Tree, ThatFeedsItselfThroughAFifoIsEndedByTheWallLimit) {
   auto run = launcher_.start(launch, std::move(fds));
   run.output();
   EXPECT_EQ(run.finish().back().cause, EndCause::kWall);
-  EXPECT_LT(os::now() - begin, 1300ms);
+  EXPECT_LT(os::now() - begin, kLong);
   ::unlink((std::string(folder) + "/p").c_str());
   ::rmdir(folder);
 }
@@ -190,7 +190,7 @@ TEST_P(ScopedTree, OfChainsThatForkWithoutEndDies) {
     const auto begin = os::now();
     run.order(supervise::OrderKind::kKill);
     ASSERT_EQ(run.finish().back().stragglers, 0u);
-    ASSERT_LT(os::now() - begin, 1s);
+    ASSERT_LT(os::now() - begin, kLong);
     ASSERT_THAT(survivors(marker_, 0ms), IsEmpty());
   }
 }
