@@ -30,7 +30,7 @@ target_link_libraries(guard_cli11 INTERFACE CLI11::CLI11)
 # ever built with; naming what we link is shorter.
 add_library(guard_grpc_shared INTERFACE)
 target_link_libraries(guard_grpc_shared INTERFACE
-  grpc++ grpc gpr protobuf absl_synchronization Threads::Threads)
+  grpc++_reflection grpc++ grpc gpr protobuf absl_synchronization Threads::Threads)
 
 # gRPC for guardctl: the archives without TLS (the socket file's mode is what protects it). A fully
 # static, non-PIE guardctl starts in a sixth of the time that the shared one takes.

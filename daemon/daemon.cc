@@ -11,6 +11,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <grpcpp/ext/health_check_service_server_builder_option.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server_posix.h>
 #include <spdlog/spdlog.h>
@@ -88,6 +89,7 @@ Result<> Daemon::serve() {
 
 void Daemon::serve_calls() {
   grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   builder.RegisterService(&service_);
   builder.SetMaxReceiveMessageSize(static_cast<int>(wire::kMaxMessageBytes));

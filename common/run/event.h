@@ -14,6 +14,7 @@ namespace guard::run {
 struct Started {
   sandbox::Report report;
   std::vector<std::string> notes;  // PATH entries that were passed over
+  bool attached = false;           // to the run of an earlier call, which has the output
 };
 struct Output {
   Stream stream = Stream::kStdout;

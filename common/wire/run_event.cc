@@ -5,11 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include <google/protobuf/timestamp.pb.h>
-
 #include "common/run/exit_code.h"
 #include "common/wire/field.h"
 #include "common/wire/report.h"
+#include "common/wire/timestamp.h"
 
 namespace guard::wire {
 namespace {
@@ -97,14 +96,6 @@ Result<run::Stream> stream_from(std::string_view field, v1::Stream stream) {
   }
 }
 
-google::protobuf::Timestamp to_timestamp(TimePoint at) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
-  google::protobuf::Timestamp out;
-  out.set_seconds(seconds.time_since_epoch().count());
-  out.set_nanos(static_cast<std::int32_t>(std::chrono::nanoseconds(at - seconds).count()));
-  return out;
-}
-
 std::chrono::microseconds micros_from(const google::protobuf::Duration& duration) {
   return std::chrono::seconds(duration.seconds()) +
          std::chrono::duration_cast<std::chrono::microseconds>(
@@ -179,6 +170,7 @@ struct EventWriter {
     *message->mutable_report() = wire::to_proto(started.report);
     *message->mutable_at() = to_timestamp(at);
     for (const auto& note : started.notes) message->add_notes(utf8_text(note));
+    message->set_attached(started.attached);
   }
   void operator()(run::Output&& output) const {
     v1::Output* const message = out.mutable_output();
@@ -259,6 +251,7 @@ Result<std::optional<run::Event>> event_from(v1::RunEvent message) {
       GUARD_ASSIGN(started.report, report_from(message.started().report()));
       const auto& notes = message.started().notes();
       started.notes.assign(notes.begin(), notes.end());
+      started.attached = message.started().attached();
       event.what = std::move(started);
       return event;
     }

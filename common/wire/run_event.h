@@ -1,17 +1,15 @@
 // guard.v1.RunEvent ⇄ run::Event.
 #pragma once
 
-#include <chrono>
 #include <optional>
 
 #include "common/base/result.h"
 #include "common/run/event.h"
 #include "common/run/result.h"
+#include "common/wire/timestamp.h"
 #include "guard/v1/run.pb.h"
 
 namespace guard::wire {
-
-using TimePoint = std::chrono::system_clock::time_point;
 
 // Takes the event over: output is moved, not copied. `at` dates started and finished.
 v1::RunEvent to_proto(run::Event event, TimePoint at);

@@ -27,14 +27,13 @@ os::UniqueFd& at(supervise::LaunchFds& fds, LaunchFd which) {
 
 }  // namespace
 
-ActiveRun::ActiveRun(const Surroundings& around, std::string id, Admission::Place place,
-                     std::function<void()> over)
+ActiveRun::ActiveRun(const Surroundings& around, std::string id, Admission::Place place, Told told)
     : loop_(around.loop),
       workers_(around.workers),
       launcher_(around.launcher),
       id_(std::move(id)),
       place_(std::move(place)),
-      over_(std::move(over)),
+      told_(std::move(told)),
       control_(around.loop),
       patience_(around.loop) {}
 
@@ -155,7 +154,10 @@ void ActiveRun::remove_folder() {
 
 void ActiveRun::proceed() {
   if (watcher_busy_ || over_said_) return;
-  if (auto started = state_->take_started()) return hand({id_, *std::move(started)});
+  if (auto started = state_->take_started()) {
+    told_.started(*this, *started);
+    return hand({id_, *std::move(started)});
+  }
   if (!state_->ever_started() && state_->phase() != RunState::Phase::kEnded) return;
   if (proceed_with_output()) return;
   if (state_->phase() == RunState::Phase::kEnded && output_ended()) finish();
@@ -215,8 +217,8 @@ void ActiveRun::finish() {
   run::RunResult result = state_->result();
   result.discarded = std::move(discarded_);
   place_ = {};
-  const auto self = shared_from_this();  // `over_` may drop the last other owner
-  std::exchange(over_, nullptr)();
+  const auto self = shared_from_this();  // `over` may drop the last other owner
+  told_.over(*this, result);
   if (watcher_) watcher_->on_event({id_, run::Finished{std::move(result)}});
   watcher_.reset();
 }

@@ -48,16 +48,20 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
     LauncherClient& launcher;
   };
 
-  // `over` is called once, when nothing is left to be done for the run.
-  ActiveRun(const Surroundings& around, std::string id, Admission::Place place,
-            std::function<void()> over);
+  // Called at most once each, whether anybody watches or not.
+  struct Told {
+    std::function<void(const ActiveRun&, run::Started)> started;
+    // Nothing is left to be done for the run.
+    std::function<void(const ActiveRun&, const run::RunResult&)> over;
+  };
+  ActiveRun(const Surroundings& around, std::string id, Admission::Place place, Told told);
   ActiveRun(const ActiveRun&) = delete;
 
   const std::string& id() const { return id_; }
   const RunState& state() const { return *state_; }
 
-  // Hands the run to a monitor. On an error nothing ran, and neither the watcher nor `over` will
-  // hear of it.
+  // Hands the run to a monitor. On an error nothing ran, and neither the watcher nor `told`
+  // will hear of it.
   Result<> launch(Prepared prepared, bool with_input, std::shared_ptr<RunWatcher> watcher);
 
   void event_taken();
@@ -95,7 +99,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   LauncherClient& launcher_;
   std::string id_;
   Admission::Place place_;
-  std::function<void()> over_;
+  Told told_;
 
   std::shared_ptr<RunWatcher> watcher_;  // null: nobody watches
   bool watcher_busy_ = false;

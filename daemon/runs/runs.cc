@@ -1,5 +1,7 @@
 #include "daemon/runs/runs.h"
 
+#include <chrono>
+
 #include <boost/asio/post.hpp>
 
 #include "common/base/run_id.h"
@@ -15,11 +17,11 @@ struct Runs::Start {
   Launched launched;
 };
 
-Result<std::shared_ptr<Runs::Start>> Runs::admit(run::Spec spec) {
+Result<std::shared_ptr<Runs::Start>> Runs::admit(run::Spec spec, RequestDigest request) {
   if (closed_) return failure(Errc::kUnavailable, "guardd is shutting down");
   GUARD_ASSIGN(Admission::Place place, admission_.admit());
   std::string id = spec.run_id.empty() ? new_run_id() : spec.run_id;
-  GUARD_TRY(registry_.reserve(id));
+  GUARD_TRY(registry_.reserve(id, request, spec.argv, os::now()));
   auto start = std::make_shared<Start>();
   start->spec = std::move(spec);
   start->id = std::move(id);
@@ -27,9 +29,9 @@ Result<std::shared_ptr<Runs::Start>> Runs::admit(run::Spec spec) {
   return start;
 }
 
-void Runs::start(run::Spec spec, bool with_input, std::shared_ptr<RunWatcher> watcher,
-                 Launched launched) {
-  auto admitted = admit(std::move(spec));
+void Runs::start(run::Spec spec, RequestDigest request, bool with_input,
+                 std::shared_ptr<RunWatcher> watcher, Launched launched) {
+  auto admitted = admit(std::move(spec), request);
   if (!admitted) return launched(std::unexpected(std::move(admitted).error()));
   const std::shared_ptr<Start> start = *std::move(admitted);
   start->with_input = with_input;
@@ -48,20 +50,29 @@ void Runs::launch(Start& start, Result<Prepared> prepared) {
                       [unused = std::make_shared<Prepared>(*std::move(prepared))] {});
     prepared = failure(Errc::kUnavailable, "guardd is shutting down");
   }
-  if (!prepared) {
-    registry_.release(start.id);
-    start.place = {};
-    return start.launched(std::unexpected(std::move(prepared).error()));
-  }
-  const auto run = std::make_shared<ActiveRun>(around_, start.id, std::move(start.place),
-                                               [this, id = start.id] { registry_.ended(id); });
+  if (!prepared) return nothing_ran(start, std::move(prepared).error());
+  const ActiveRun::Told told{.started =
+                                 [this](const ActiveRun& run, run::Started started) {
+                                   registry_.started(run.id(), run.state().pid(),
+                                                     std::move(started),
+                                                     std::chrono::system_clock::now());
+                                 },
+                             .over =
+                                 [this](const ActiveRun& run, const run::RunResult& result) {
+                                   registry_.ended(run.id(), result, run.state().report(),
+                                                   std::chrono::system_clock::now(), os::now());
+                                 }};
+  const auto run = std::make_shared<ActiveRun>(around_, start.id, std::move(start.place), told);
   registry_.add(start.id, run);
   auto handed = run->launch(*std::move(prepared), start.with_input, std::move(start.watcher));
-  if (!handed) {
-    registry_.release(start.id);
-    return start.launched(std::unexpected(std::move(handed).error()));
-  }
+  if (!handed) return nothing_ran(start, std::move(handed).error());
   start.launched(run);
+}
+
+void Runs::nothing_ran(Start& start, Error why) {
+  start.place = {};
+  registry_.release(start.id, why);
+  start.launched(std::unexpected(std::move(why)));
 }
 
 void Runs::stop_all(run::Reason reason, ActiveRun::Manner manner) {

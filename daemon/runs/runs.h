@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include "common/base/result.h"
+#include "common/os/clock.h"
 #include "common/run/spec.h"
 #include "daemon/launch/launcher_client.h"
 #include "daemon/runs/active_run.h"
@@ -30,12 +32,27 @@ class Runs {
   using Launched = std::function<void(Result<std::shared_ptr<ActiveRun>>)>;
 
   // Admits it, prepares it on a worker, launches it. `launched` is called once, on the loop; with
-  // an error nothing ran. Events reach `watcher` after that.
-  void start(run::Spec spec, bool with_input, std::shared_ptr<RunWatcher> watcher,
-             Launched launched);
+  // an error nothing ran. Events reach `watcher` after that. `request`: what attach() compares.
+  void start(run::Spec spec, RequestDigest request, bool with_input,
+             std::shared_ptr<RunWatcher> watcher, Launched launched);
+
+  // Follows the run that has this id, when it is of the same request. False: nobody has the id.
+  // kExists: another request has it; kExhausted.
+  Result<bool> attach(const std::string& id, RequestDigest request,
+                      const std::shared_ptr<RunFollower>& follower) {
+    return registry_.attach(id, request, follower, os::now());
+  }
+  // Whatever its request was. kNotFound, kExhausted.
+  Result<> follow(const std::string& id, const std::shared_ptr<RunFollower>& follower) {
+    return registry_.follow(id, follower, os::now());
+  }
 
   // Null when no run of that id lives.
   std::shared_ptr<ActiveRun> find(const std::string& id) const { return registry_.find(id); }
+  // Of a run that lives or is kept, else kNotFound. Valid until anything else is called here.
+  Result<const RunRecord*> record(const std::string& id) { return registry_.record(id, os::now()); }
+  std::vector<const RunRecord*> living() const { return registry_.living_records(); }
+  std::vector<Retention::Record> kept() { return registry_.kept_records(os::now()); }
 
   // Nobody is let in any more.
   void close() { closed_ = true; }
@@ -44,7 +61,8 @@ class Runs {
 
  private:
   struct Start;  // between admission and launch
-  Result<std::shared_ptr<Start>> admit(run::Spec spec);
+  Result<std::shared_ptr<Start>> admit(run::Spec spec, RequestDigest request);
+  void nothing_ran(Start& start, Error why);
   void launch(Start& start, Result<Prepared> prepared);
 
   ActiveRun::Surroundings around_;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -9,17 +10,24 @@
 
 #include "common/base/version.h"
 #include "common/base/visible.h"
+#include "common/run/spec.h"
 #include "common/wire/field.h"
 #include "common/wire/policy.h"
 #include "common/wire/report.h"
-#include "common/wire/run_request.h"
+#include "common/wire/timestamp.h"
 #include "daemon/service/run_call.h"
+#include "daemon/service/run_reply.h"
+#include "daemon/service/wait_call.h"
 
 namespace guard::daemon {
 namespace {
 
-constexpr std::uint32_t kApiMinor = 1;
+constexpr std::uint32_t kApiMinor = 2;
+constexpr std::array kFeatures = {
+    "run",  "run_stream",        "signal",    "check", "keep_env", "list", "get",
+    "wait", "idempotent_run_id", "reflection"};
 constexpr int kLastSignal = 64;
+constexpr std::size_t kShownIdBytes = 128;
 constexpr int kScopeAbi = 6;  // Landlock ABI that scopes signals
 
 // What a reactor of either kind does the same: writing, and telling the loop.
@@ -71,7 +79,8 @@ class RunReactor final : public CallReactor<grpc::ServerWriteReactor<v1::RunEven
   RunReactor(boost::asio::io_context& loop, std::atomic<int>& calls, Runs& runs,
              const v1::RunRequest& request)
       : CallReactor(loop, calls, runs, false) {
-    post([spec = wire::spec_from(request)](RunCall& call) mutable { call.start(std::move(spec)); });
+    post(
+        [parsed = parse(request, false)](RunCall& call) mutable { call.start(std::move(parsed)); });
   }
   void read_input() override {}
 };
@@ -112,6 +121,15 @@ grpc::ServerUnaryReactor* finished(grpc::CallbackServerContext* context, grpc::S
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(std::move(status));
   return reactor;
+}
+
+Result<std::string> id_of(const google::protobuf::Message& request, const std::string& run_id) {
+  GUARD_TRY(wire::refuse_unknown_fields("request", request));
+  if (!run::is_run_id(run_id)) {
+    return wire::invalid("run_id",
+                         "'" + visible(run_id.substr(0, kShownIdBytes)) + "' is no run id");
+  }
+  return run_id;
 }
 
 struct Question {
@@ -158,14 +176,13 @@ grpc::ServerUnaryReactor* GuardService::GetCapabilities(grpc::CallbackServerCont
   const sandbox::KernelSupport& kernel = preparation_.kernel();
   reply->set_version(std::string(kVersion));
   reply->set_api_minor(kApiMinor);
-  for (const char* feature : {"run", "run_stream", "signal", "check", "keep_env"}) {
-    reply->add_features(feature);
-  }
+  for (const char* const feature : kFeatures) reply->add_features(feature);
   reply->set_landlock_abi(kernel.landlock_abi);
   reply->set_landlock_abi_kernel(kernel.landlock_abi_kernel);
   reply->set_kernel(kernel.release);
   reply->set_pid(::getpid());
   reply->set_tree_kill(kernel.landlock_abi >= kScopeAbi ? "landlock scope" : "sweep");
+  *reply->mutable_started_at() = wire::to_timestamp(started_at_);
   return finished(context, grpc::Status::OK);
 }
 
@@ -176,15 +193,53 @@ grpc::ServerUnaryReactor* GuardService::Signal(grpc::CallbackServerContext* cont
     return finished(context, {grpc::StatusCode::INVALID_ARGUMENT,
                               "signal: " + std::to_string(number) + " is not 1 to 64"});
   }
+  auto id = id_of(*request, request->run_id());
+  if (!id) return finished(context, to_grpc(id.error()));
   if (request->whole_tree()) return finished(context, unbuilt("Signal to a whole tree"));
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  boost::asio::post(loop_, [this, reactor, number, id = request->run_id()] {
-    const std::shared_ptr<ActiveRun> run = runs_.find(id);
-    if (!run) {
-      return reactor->Finish(
-          {grpc::StatusCode::NOT_FOUND, "run_id '" + visible(id) + "': no such run lives"});
+  boost::asio::post(loop_, [this, reactor, number, id = *std::move(id)] {
+    if (const std::shared_ptr<ActiveRun> run = runs_.find(id)) {
+      run->signal(number);
+      return reactor->Finish(grpc::Status::OK);
     }
-    run->signal(number);
+    const auto record = runs_.record(id);
+    if (!record) return reactor->Finish(to_grpc(record.error()));
+    const bool ended = (*record)->info.state == run::State::kFinished;
+    reactor->Finish({grpc::StatusCode::NOT_FOUND, "run_id '" + id + "': the run has " +
+                                                      (ended ? "ended" : "not been launched yet")});
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* GuardService::Wait(grpc::CallbackServerContext* context,
+                                             const v1::RunRef* request, v1::RunResult* reply) {
+  auto id = id_of(*request, request->run_id());
+  if (!id) return finished(context, to_grpc(id.error()));
+  return new WaitReactor(loop_, calls_, runs_, *std::move(id), reply);
+}
+
+grpc::ServerUnaryReactor* GuardService::Get(grpc::CallbackServerContext* context,
+                                            const v1::RunRef* request, v1::RunInfo* reply) {
+  auto id = id_of(*request, request->run_id());
+  if (!id) return finished(context, to_grpc(id.error()));
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  boost::asio::post(loop_, [this, reactor, reply, id = *std::move(id)] {
+    const auto record = runs_.record(id);
+    if (!record) return reactor->Finish(to_grpc(record.error()));
+    *reply = info_of(**record);
+    reactor->Finish(grpc::Status::OK);
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* GuardService::List(grpc::CallbackServerContext* context,
+                                             const v1::ListRequest* request, v1::ListReply* reply) {
+  if (const auto known = wire::refuse_unknown_fields("request", *request); !known) {
+    return finished(context, to_grpc(known.error()));
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  boost::asio::post(loop_, [this, reactor, reply, all = request->include_finished()] {
+    *reply = list_of(runs_.living(), runs_.kept(), all);
     reactor->Finish(grpc::Status::OK);
   });
   return reactor;
@@ -193,21 +248,6 @@ grpc::ServerUnaryReactor* GuardService::Signal(grpc::CallbackServerContext* cont
 grpc::ServerWriteReactor<v1::RunEvent>* GuardService::Attach(grpc::CallbackServerContext*,
                                                              const v1::AttachRequest*) {
   return new RefusedStream(unbuilt("Attach"));
-}
-
-grpc::ServerUnaryReactor* GuardService::Wait(grpc::CallbackServerContext* context,
-                                             const v1::RunRef*, v1::RunResult*) {
-  return finished(context, unbuilt("Wait"));
-}
-
-grpc::ServerUnaryReactor* GuardService::Get(grpc::CallbackServerContext* context, const v1::RunRef*,
-                                            v1::RunInfo*) {
-  return finished(context, unbuilt("Get"));
-}
-
-grpc::ServerUnaryReactor* GuardService::List(grpc::CallbackServerContext* context,
-                                             const v1::ListRequest*, v1::ListReply*) {
-  return finished(context, unbuilt("List"));
 }
 
 grpc::ServerUnaryReactor* GuardService::OpenSession(grpc::CallbackServerContext* context,

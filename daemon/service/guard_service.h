@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -21,7 +22,7 @@ class GuardService final : public v1::Guard::CallbackService {
                const Preparation& preparation)
       : loop_(loop), workers_(workers), runs_(runs), preparation_(preparation) {}
 
-  // Run and RunStream calls that gRPC is not done with.
+  // Run, RunStream and Wait calls that gRPC is not done with.
   int calls() const { return calls_.load(); }
 
   grpc::ServerWriteReactor<v1::RunEvent>* Run(grpc::CallbackServerContext* context,
@@ -39,15 +40,16 @@ class GuardService final : public v1::Guard::CallbackService {
   grpc::ServerUnaryReactor* Signal(grpc::CallbackServerContext* context,
                                    const v1::SignalRequest* request, v1::SignalReply*) override;
 
+  grpc::ServerUnaryReactor* Wait(grpc::CallbackServerContext* context, const v1::RunRef* request,
+                                 v1::RunResult* reply) override;
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::RunRef* request,
+                                v1::RunInfo* reply) override;
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
+                                 const v1::ListRequest* request, v1::ListReply* reply) override;
+
   // UNIMPLEMENTED, in words.
   grpc::ServerWriteReactor<v1::RunEvent>* Attach(grpc::CallbackServerContext* context,
                                                  const v1::AttachRequest* request) override;
-  grpc::ServerUnaryReactor* Wait(grpc::CallbackServerContext* context, const v1::RunRef*,
-                                 v1::RunResult*) override;
-  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::RunRef*,
-                                v1::RunInfo*) override;
-  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListRequest*,
-                                 v1::ListReply*) override;
   grpc::ServerUnaryReactor* OpenSession(grpc::CallbackServerContext* context,
                                         const v1::OpenSessionRequest*, v1::Session*) override;
   grpc::ServerUnaryReactor* CloseSession(grpc::CallbackServerContext* context,
@@ -61,6 +63,7 @@ class GuardService final : public v1::Guard::CallbackService {
   boost::asio::thread_pool& workers_;
   Runs& runs_;
   const Preparation& preparation_;
+  const std::chrono::system_clock::time_point started_at_ = std::chrono::system_clock::now();
   std::atomic<int> calls_ = 0;
 };
 
