@@ -23,7 +23,8 @@ class Command {
   virtual int exit_code_for(const Error& error) const;
 };
 
-// Exit codes of every verb but `run` (docs/exit_codes.md).
+// Exit codes of every verb but `run` and `wait` (docs/exit_codes.md).
+inline constexpr int kExitNo = 1;
 inline constexpr int kExitBadUsage = 2;
 inline constexpr int kExitInfrastructure = 5;
 

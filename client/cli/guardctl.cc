@@ -4,7 +4,12 @@
 #include <vector>
 
 #include "client/cli/check_command.h"
+#include "client/cli/daemon_command.h"
+#include "client/cli/kill_command.h"
+#include "client/cli/ps_command.h"
 #include "client/cli/run_command.h"
+#include "client/cli/status_command.h"
+#include "client/cli/wait_command.h"
 #include "common/base/nearest.h"
 #include "common/base/version.h"
 #include "common/base/visible.h"
@@ -12,16 +17,18 @@
 namespace guard::client {
 namespace {
 
-const Command& run_command() {
-  static const RunCommand command;
-  return command;
+// In the order in which help lists them.
+std::span<const Command* const> commands() {
+  static const RunCommand run;
+  static const CheckCommand check;
+  static const PsCommand ps;
+  static const WaitCommand wait;
+  static const KillCommand kill;
+  static const StatusCommand status;
+  static const DaemonCommand daemon;
+  static const std::array<const Command*, 7> all{&run, &check, &ps, &wait, &kill, &status, &daemon};
+  return all;
 }
-const Command& check_command() {
-  static const CheckCommand command;
-  return command;
-}
-
-std::array<const Command*, 2> commands() { return {&run_command(), &check_command()}; }
 
 const Command* find_command(std::string_view name) {
   for (const Command* command : commands()) {

@@ -6,6 +6,7 @@
 #include "client/cli/flags.h"
 #include "common/base/duration_text.h"
 #include "common/base/run_id.h"
+#include "common/base/visible.h"
 #include "common/sandbox/environment.h"
 #include "common/sandbox/path_text.h"
 
@@ -21,6 +22,9 @@ constexpr FlagRow kRunTable[] = {
     {"--grace", "DURATION",
      "from SIGTERM to SIGKILL, at the timeout and when guardd is told to\n"
      "end (250ms; at most 60s, and 3s when guardd ends)"},
+    {"--run-id", "ID",
+     "its id, instead of one that is made up: the same command with the\n"
+     "same id again runs nothing, and tells how the first one ended"},
     {"--no-stdin", "", "standard input is empty; in a loop that reads lines (-n)"},
     {"--json", "", "print events as JSON Lines on standard output"},
     {"--verbose", "", "print the whole report (-v)"},
@@ -52,9 +56,9 @@ constexpr sandbox::FlagElsewhere kRunElsewhere[] = {
     {"--version", kVersionVerb},
 };
 constexpr sandbox::FlagElsewhere kCheckElsewhere[] = {
-    {"--timeout", kNotInReport}, {"--grace", kNotInReport},   {"--no-stdin", kNotInReport},
-    {"-n", kNotInReport},        {"--json-report", "--json"}, {"--allow-tty-modes", kNoTerminal},
-    {"--list-syscalls", kList},  {"--version", kVersionVerb},
+    {"--run-id", kNotInReport},         {"--timeout", kNotInReport}, {"--grace", kNotInReport},
+    {"--no-stdin", kNotInReport},       {"-n", kNotInReport},        {"--json-report", "--json"},
+    {"--allow-tty-modes", kNoTerminal}, {"--list-syscalls", kList},  {"--version", kVersionVerb},
 };
 
 FlagTables flag_tables(RunVerb verb) {
@@ -91,6 +95,12 @@ Result<> apply(const GivenFlag& flag, RunOptions& options) {
       return failure(Errc::kInvalid, "--socket '' is empty", "give an absolute path");
     }
     options.socket = std::string(flag.value);
+  } else if (flag.name == "--run-id") {
+    if (!run::is_run_id(flag.value)) {
+      return failure(Errc::kInvalid, "--run-id '" + visible(flag.value) + "' is no run id",
+                     "letters, digits, '.', '_' and '-', at most 128, a letter or digit first");
+    }
+    options.run_id = std::string(flag.value);
   } else if (flag.name == "--no-stdin") {
     options.relay_stdin = false;
   } else if (flag.name == "--json") {
@@ -189,7 +199,7 @@ Result<RunPlan> plan_run(const RunOptions& options, const Caller& caller) {
   }
 
   run::Spec& spec = plan.spec;
-  spec.run_id = new_run_id();
+  spec.run_id = options.run_id.empty() ? new_run_id() : options.run_id;
   spec.argv = options.command;
   put_environment(environment, spec);
   spec.keep_env = chosen_names(request.env);

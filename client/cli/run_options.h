@@ -19,6 +19,7 @@ struct RunOptions {
   std::vector<std::string> command;  // what follows `--`
   std::optional<std::chrono::milliseconds> timeout;
   std::chrono::milliseconds grace = run::kDefaultGrace;
+  std::string run_id;                 // empty: one is made up
   std::optional<std::string> socket;  // --socket; unset: not given
   bool json = false;
   bool verbose = false;

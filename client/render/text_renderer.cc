@@ -70,6 +70,9 @@ Result<> TextRenderer::show(const run::Event& event) {
 void TextRenderer::show_started(const run::Started& started) {
   const sandbox::Report& report = started.report;
   confined_ = report.confined();
+  if (started.attached) {
+    messages_.warning("an earlier call started this run; its output goes, or went, there");
+  }
   if (verbose_) {
     messages_.lines(sandbox::report_text(report, {messages_.prefix(), true}));
     for (const std::string& note : started.notes) messages_.note(note);

@@ -80,12 +80,17 @@ Result<os::UniqueFd> connect_or_start(const Endpoint& endpoint) {
     return connected;
   }
   if (!endpoint.autostart) {
-    return failure(Errc::kUnavailable, "no guardd listens at " + quoted(endpoint.socket));
+    return std::unexpected(
+        Error{Errc::kUnavailable, "no guardd listens at " + quoted(endpoint.socket), error, ""});
   }
   return start_and_connect(endpoint.socket, [&endpoint] { return connect_once(endpoint.socket); });
 }
 
 }  // namespace
+
+bool none_listens(const Error& error) {
+  return error.code == Errc::kUnavailable && nobody_listens(error);
+}
 
 bool is_confined() {
   return ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 &&

@@ -21,6 +21,9 @@ struct Endpoint {
 // kDenied: inside a sandbox, where there is no way to guardd and none is started.
 Result<os::UniqueFd> connect_guardd(const Endpoint& endpoint);
 
+// Of connect_guardd() without autostart: there is none, as opposed to one that does not answer.
+bool none_listens(const Error& error);
+
 // Whether this process is in a sandbox such as ours: no new privileges and a system call filter.
 // Asks prctl(2), not /proc, which a sandbox may hide.
 bool is_confined();

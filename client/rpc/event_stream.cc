@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "client/rpc/capabilities.h"
 #include "common/wire/limits.h"
 #include "common/wire/run_event.h"
-#include "common/wire/status_code.h"
 
 namespace guard::client {
 namespace {
@@ -36,7 +36,7 @@ Result<std::optional<run::Event>> EventStream::next() {
       over_ = true;
       const grpc::Status status = stream_->Finish();
       if (status.ok()) break;
-      return std::unexpected(wire::from_status(status.error_code(), status.error_message()));
+      return std::unexpected(error_of(stub_, status, "RunStream"));
     }
     GUARD_ASSIGN(std::optional<run::Event> event, wire::event_from(std::move(message)));
     if (event) return event;

@@ -6,13 +6,15 @@
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel_posix.h>
 
+#include "client/rpc/capabilities.h"
 #include "client/rpc/event_stream.h"
 #include "common/os/sys.h"
 #include "common/wire/limits.h"
 #include "common/wire/policy.h"
 #include "common/wire/report.h"
+#include "common/wire/run_event.h"
+#include "common/wire/run_info.h"
 #include "common/wire/run_request.h"
-#include "common/wire/status_code.h"
 
 namespace guard::client {
 
@@ -41,10 +43,49 @@ Result<sandbox::Report> GrpcClient::check(const sandbox::Policy& policy,
   request.set_cwd_grant(cwd_grant);
   v1::Report reply;
   const grpc::Status status = stub_->Check(&context, request, &reply);
-  if (!status.ok()) {
-    return std::unexpected(wire::from_status(status.error_code(), status.error_message()));
-  }
+  if (!status.ok()) return std::unexpected(error_of(*stub_, status, "Check"));
   return wire::report_from(reply);
 }
+
+Result<RunList> GrpcClient::list(bool include_finished) {
+  grpc::ClientContext context;
+  context.set_deadline(answer_deadline());
+  v1::ListRequest request;
+  request.set_include_finished(include_finished);
+  v1::ListReply reply;
+  const grpc::Status status = stub_->List(&context, request, &reply);
+  if (!status.ok()) return std::unexpected(error_of(*stub_, status, "List"));
+  RunList list{
+      .runs = {}, .truncated = reply.truncated(), .live = reply.live(), .kept = reply.kept()};
+  for (const v1::RunInfo& message : reply.runs()) {
+    GUARD_ASSIGN(run::Info info, wire::info_from(message));
+    list.runs.push_back(std::move(info));
+  }
+  return list;
+}
+
+Result<run::RunResult> GrpcClient::wait(const std::string& run_id) {
+  grpc::ClientContext context;
+  v1::RunRef request;
+  request.set_run_id(run_id);
+  v1::RunResult reply;
+  const grpc::Status status = stub_->Wait(&context, request, &reply);
+  if (!status.ok()) return std::unexpected(error_of(*stub_, status, "Wait"));
+  return wire::result_from(reply);
+}
+
+Result<> GrpcClient::signal(const std::string& run_id, int number) {
+  grpc::ClientContext context;
+  context.set_deadline(answer_deadline());
+  v1::SignalRequest request;
+  request.set_run_id(run_id);
+  request.set_signal(number);
+  v1::SignalReply reply;
+  const grpc::Status status = stub_->Signal(&context, request, &reply);
+  if (!status.ok()) return std::unexpected(error_of(*stub_, status, "Signal"));
+  return {};
+}
+
+Result<DaemonFacts> GrpcClient::capabilities() { return ask_capabilities(*stub_); }
 
 }  // namespace guard::client

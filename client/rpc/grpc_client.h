@@ -21,6 +21,10 @@ class GrpcClient final : public GuardClient {
   Result<std::unique_ptr<RunCall>> run(const run::Spec& spec) override;
   Result<sandbox::Report> check(const sandbox::Policy& policy,
                                 const std::string& cwd_grant) override;
+  Result<RunList> list(bool include_finished) override;
+  Result<run::RunResult> wait(const std::string& run_id) override;
+  Result<> signal(const std::string& run_id, int number) override;
+  Result<DaemonFacts> capabilities() override;
 
  private:
   std::unique_ptr<v1::Guard::StubInterface> stub_;

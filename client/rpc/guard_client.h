@@ -2,13 +2,18 @@
 // tests pass a fake.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/run/event.h"
+#include "common/run/info.h"
 #include "common/run/spec.h"
 #include "common/sandbox/policy.h"
 #include "common/sandbox/report.h"
@@ -36,6 +41,27 @@ class RunCall {
   virtual void cancel() = 0;
 };
 
+// What a guardd says of itself.
+struct DaemonFacts {
+  std::string version;
+  std::vector<std::string> features;
+  pid_t pid = 0;
+  std::optional<run::WallTime> started_at;  // none: one of an older release
+  std::string kernel;                       // uname -r
+  int landlock_abi = 0;                     // used
+  int landlock_abi_kernel = 0;
+  std::string tree_kill;  // "landlock scope", "sweep"
+};
+
+struct RunList {
+  std::vector<run::Info> runs;  // newest first, those that live before the others
+  bool truncated = false;       // older ones were left out
+  std::uint32_t live = 0;       // of all, whether in `runs` or not
+  std::uint32_t kept = 0;
+};
+
+// An UNIMPLEMENTED answer becomes kUnimplemented that names the guardd, and what to do when it is
+// of another release than this client.
 class GuardClient {
  public:
   virtual ~GuardClient() = default;
@@ -46,6 +72,13 @@ class GuardClient {
   // What such a run would get, without running anything.
   virtual Result<sandbox::Report> check(const sandbox::Policy& policy,
                                         const std::string& cwd_grant) = 0;
+
+  virtual Result<RunList> list(bool include_finished) = 0;
+  // Returns at the end of the run. kNotFound: no such run lives and no result of it is kept.
+  virtual Result<run::RunResult> wait(const std::string& run_id) = 0;
+  // To the program's process group. kNotFound: no such run lives.
+  virtual Result<> signal(const std::string& run_id, int number) = 0;
+  virtual Result<DaemonFacts> capabilities() = 0;
 };
 
 }  // namespace guard::client

@@ -90,5 +90,60 @@ class Hygiene(Lint):
         self.assertFinds("hygiene", "common/a.cc:601: more than 600 lines: look for the second idea")
 
 
+class ProtoApi(Lint):
+    PROTO = """syntax = "proto3";
+package guard.v1;
+enum E { E_UNSPECIFIED = 0; E_ONE = 1; }
+message M { string a = 1; repeated bytes b = 2; oneof o { E c = 3; } }
+service S { rpc R(M) returns (stream M); }
+"""
+
+    def setUp(self):
+        super().setUp()
+        (self.root / "tests/lint").mkdir(parents=True)
+        self.change("", "")
+        subprocess.run([LINT / "proto_api", "--update", self.root], check=True)
+
+    def change(self, old, new):
+        self.write("proto/guard/v1/x.proto", self.PROTO.replace(old, new))
+
+    def test_this_checkout_breaks_nothing(self):
+        self.assertPasses("proto_api", ROOT)
+
+    def test_passes_what_is_as_it_was(self):
+        self.assertPasses("proto_api", self.root)
+
+    def test_catches_every_kind_of_break(self):
+        for old, new, finding in (
+                ("string a = 1;", "", "field guard.v1.M.a was removed"),
+                ("string a = 1", "string a = 9", "field guard.v1.M.a was '1 string' and is '9 string'"),
+                ("string a", "bytes a", "field guard.v1.M.a was '1 string' and is '1 bytes'"),
+                ("repeated bytes b", "bytes b",
+                 "field guard.v1.M.b was '2 repeated bytes' and is '2 bytes'"),
+                ("oneof o { E c = 3; }", "E c = 3;",
+                 "field guard.v1.M.c was '3 guard.v1.E in o' and is '3 guard.v1.E'"),
+                ("E_ONE = 1", "E_ONE = 2", "value guard.v1.E.E_ONE was '1' and is '2'"),
+                ("E_ONE = 1;", "", "value guard.v1.E.E_ONE was removed"),
+                ("(stream M)", "(M)", "rpc guard.v1.S.R was '(guard.v1.M) returns (stream guard.v1.M)'"
+                                      " and is '(guard.v1.M) returns (guard.v1.M)'"),
+                ("rpc R(M) returns (stream M);", "", "rpc guard.v1.S.R was removed")):
+            with self.subTest(finding):
+                self.change(old, new)
+                self.assertFinds("proto_api", finding)
+                update = subprocess.run([LINT / "proto_api", "--update", self.root], check=False,
+                                        capture_output=True, text=True)
+                self.assertEqual((update.returncode, update.stdout), (1, finding + "\n"))
+                self.change("", "")
+                self.assertPasses("proto_api", self.root)
+
+    def test_what_is_new_is_written_down_by_one_command(self):
+        self.change("string a = 1;", "string a = 1; int32 d = 4;")
+        self.assertFinds("proto_api", "field guard.v1.M.d is new: tests/lint/proto_api --update")
+        subprocess.run([LINT / "proto_api", "--update", self.root], check=True)
+        self.assertPasses("proto_api", self.root)
+        self.change("", "")
+        self.assertFinds("proto_api", "field guard.v1.M.d was removed")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/rpc/guard_client.h"
@@ -23,6 +24,9 @@ struct Asked {
   bool input_closed = false;
   bool cancelled = false;
   std::vector<int> signals;
+  bool listed_finished = false;
+  std::vector<std::string> waited_for;
+  std::vector<std::pair<std::string, int>> signalled;
 
   void wait_for_end_of_input() {
     std::unique_lock lock(mutex);
@@ -83,7 +87,25 @@ class FakeGuard final : public GuardClient {
     return report;
   }
 
+  Result<RunList> list(bool include_finished) override {
+    asked_->listed_finished = include_finished;
+    return runs;
+  }
+  Result<run::RunResult> wait(const std::string& run_id) override {
+    asked_->waited_for.push_back(run_id);
+    return result;
+  }
+  Result<> signal(const std::string& run_id, int number) override {
+    asked_->signalled.emplace_back(run_id, number);
+    if (run_id.starts_with("gone")) return failure(Errc::kNotFound, run_id + " has ended");
+    return {};
+  }
+  Result<DaemonFacts> capabilities() override { return facts; }
+
   std::deque<Answer> answers;
+  RunList runs;
+  Result<run::RunResult> result;
+  DaemonFacts facts;
   bool wait_for_input = false;  // the last answer comes after the end of standard input
   Result<sandbox::Report> report;
 

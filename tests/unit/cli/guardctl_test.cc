@@ -51,6 +51,9 @@ class GuardctlTest : public testing::Test {
     auto guard = std::make_unique<FakeGuard>(asked_);
     guard->answers = answers_;
     guard->wait_for_input = wait_for_input_;
+    guard->runs = runs_;
+    guard->result = result_;
+    guard->facts = facts_;
     return guard;
   }
 
@@ -60,6 +63,9 @@ class GuardctlTest : public testing::Test {
   std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();
   std::deque<Answer> answers_;
   bool wait_for_input_ = false;
+  RunList runs_;
+  Result<run::RunResult> result_;
+  DaemonFacts facts_;
   std::optional<Error> no_daemon_;
   std::vector<Endpoint> endpoints_;
 };
@@ -167,6 +173,84 @@ TEST_F(GuardctlTest, ChecksWithoutRunning) {
   EXPECT_TRUE(asked_->runs.empty());
   EXPECT_THAT(asked_->cwd_grants, testing::ElementsAre("/srv"));
   EXPECT_EQ(guardctl({"check", "--nonsense"}), 2);
+}
+
+run::Info info(const std::string& id) {
+  run::Info made;
+  made.run_id = id;
+  return made;
+}
+
+TEST_F(GuardctlTest, ListsRunsOfADaemonThatItDoesNotStart) {
+  runs_.runs = {info("r1")};
+  EXPECT_EQ(guardctl({"ps"}), 0);
+  EXPECT_THAT(out_.text, HasSubstr("\nr1      starting"));
+  EXPECT_FALSE(asked_->listed_finished);
+  EXPECT_FALSE(endpoints_.at(0).autostart);
+  EXPECT_EQ(guardctl({"ps", "-a", "--json"}), 0);
+  EXPECT_TRUE(asked_->listed_finished);
+  EXPECT_THAT(out_.text, HasSubstr("\n{\"run_id\":\"r1\""));
+}
+
+TEST_F(GuardctlTest, SaysThatTheListIsNotWhole) {
+  runs_.truncated = true;
+  EXPECT_EQ(guardctl({"ps", "-a"}), 0);
+  EXPECT_THAT(err_.text, HasSubstr("left out"));
+}
+
+TEST_F(GuardctlTest, WaitsForTheRunThatAnIdBegins) {
+  runs_.runs = {info("abc"), info("xyz")};
+  result_->ending = run::Signaled{9};
+  result_->reason = run::Reason::kSignaled;
+  EXPECT_EQ(guardctl({"wait", "a"}), 137);
+  EXPECT_THAT(asked_->waited_for, testing::ElementsAre("abc"));
+  EXPECT_TRUE(asked_->listed_finished);
+  result_->reason = run::Reason::kTimeout;
+  EXPECT_EQ(guardctl({"wait", "abc"}), 124);
+  EXPECT_THAT(err_.text, HasSubstr("the time limit passed"));
+}
+
+TEST_F(GuardctlTest, SignalsEveryRunThatLives) {
+  runs_.runs = {info("abc"), info("xyz")};
+  EXPECT_EQ(guardctl({"kill", "-s", "int", "x", "gone", "abc"}), 1);
+  using Sent = std::pair<std::string, int>;
+  EXPECT_THAT(asked_->signalled,
+              testing::ElementsAre(Sent("xyz", SIGINT), Sent("gone", SIGINT), Sent("abc", SIGINT)));
+  EXPECT_THAT(err_.text, HasSubstr("gone has ended"));
+}
+
+TEST_F(GuardctlTest, KillsNobodyWhenOneIdIsAmbiguous) {
+  runs_.runs = {info("abc"), info("abd"), info("xyz")};
+  EXPECT_EQ(guardctl({"kill", "xyz", "ab"}), 2);
+  EXPECT_TRUE(asked_->signalled.empty());
+  EXPECT_THAT(err_.text, HasSubstr("one of abc, abd"));
+}
+
+TEST_F(GuardctlTest, TellsThatNoDaemonRunsFromOneThatDoesNotAnswer) {
+  no_daemon_ = Error{Errc::kUnavailable, "no guardd listens at '/s'", ECONNREFUSED, ""};
+  EXPECT_EQ(guardctl({"status"}), 1);
+  EXPECT_EQ(guardctl({"daemon", "stop", "--socket", "/s/guardd.sock"}), 0);
+  EXPECT_THAT(out_.text, HasSubstr("no guardd runs at /s/guardd.sock"));
+  no_daemon_ = Error{Errc::kUnavailable, "guardd does not answer", 0, ""};
+  EXPECT_EQ(guardctl({"status"}), 5);
+  EXPECT_EQ(guardctl({"daemon", "stop"}), 5);
+  EXPECT_EQ(guardctl({"daemon", "start"}), 5);
+}
+
+TEST_F(GuardctlTest, DoesNotSignalADaemonThatHidesItsPid) {
+  for (const pid_t pid : {-1, 0, 1}) {
+    facts_.pid = pid;
+    EXPECT_EQ(guardctl({"daemon", "stop"}), 5);
+  }
+  EXPECT_THAT(err_.text, HasSubstr("does not tell its pid"));
+}
+
+TEST_F(GuardctlTest, ShowsWhatADaemonSaysWithoutObeyingIt) {
+  facts_.version = "9\x1b]0;x";
+  facts_.landlock_abi_kernel = 7;
+  EXPECT_EQ(guardctl({"status"}), 0);
+  EXPECT_EQ(out_.text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(out_.text, HasSubstr("Landlock ABI 0 (the kernel has 7)"));
 }
 
 TEST_F(GuardctlTest, OffersTheNearestCommand) {

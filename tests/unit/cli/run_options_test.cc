@@ -110,6 +110,13 @@ TEST(PlanRun, MakesASoundRun) {
   EXPECT_EQ(spec.policy.paths[0].path, "/srv/work/out");
 }
 
+TEST(PlanRun, TakesTheIdThatIsGivenOrMakesOne) {
+  EXPECT_EQ(plan({"--run-id", "nightly.7", "--", "x"})->spec.run_id, "nightly.7");
+  EXPECT_NE(plan({"--", "x"})->spec.run_id, plan({"--", "x"})->spec.run_id);
+  EXPECT_EQ(wrong({"--run-id", "../x", "--", "x"}).what, "--run-id '../x' is no run id");
+  EXPECT_EQ(wrong({"--run-id=", "--", "x"}).what, "--run-id '' is no run id");
+}
+
 TEST(PlanRun, GrantsTheWorkingDirectoryApartFromWhatWasAsked) {
   EXPECT_EQ(plan({"--", "sh"})->spec.cwd_grant, "/srv/work");
   EXPECT_EQ(plan({"--no-cwd", "--", "sh"})->spec.cwd_grant, "");
