@@ -59,8 +59,11 @@ Daemon::Daemon(Config config, Parts parts)
       launcher_(loop_, std::move(parts.launcher), parts.open_files),
       runs_({.loop = loop_, .workers = workers_, .launcher = launcher_}, preparation_),
       service_(loop_, workers_, runs_, preparation_),
-      acceptor_(loop_, listener_.fd(), ::geteuid(),
-                [this](os::UniqueFd fd, os::Peer peer) { admit(std::move(fd), peer); }),
+      acceptor_(
+          loop_, listener_.fd(),
+          [this, rule = CallerRule{.uid = ::geteuid(), .guardd = ::getpid()}](
+              const os::Peer& peer) { return check_caller(peer, rule, processes_); },
+          [this](os::UniqueFd fd) { admit(std::move(fd)); }),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       idle_timer_(loop_),
       drain_timer_(loop_),
@@ -98,9 +101,9 @@ void Daemon::serve_calls() {
   server_ = builder.BuildAndStart();
 }
 
-void Daemon::admit(os::UniqueFd fd, const os::Peer& peer) {
+void Daemon::admit(os::UniqueFd fd) {
   last_busy_ = Clock::now();
-  peers_.remember(fd.get(), {.pid = peer.pid, .uid = peer.uid, .gid = peer.gid});
+  connections_.remember(fd.get());
   grpc::AddInsecureChannelFromFd(server_.get(), fd.release());
 }
 
@@ -124,7 +127,7 @@ void Daemon::on_signal(int number) {
 
 // Also with a connection that was made a moment ago and not yet accepted it is not idle.
 bool Daemon::is_idle() {
-  if (!runs_.empty() || service_.calls() > 0 || peers_.count_open() > 0) return false;
+  if (!runs_.empty() || service_.calls() > 0 || connections_.count_open() > 0) return false;
   pollfd waiting{.fd = listener_.fd(), .events = POLLIN, .revents = 0};
   return ::poll(&waiting, 1, 0) == 0;
 }

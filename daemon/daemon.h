@@ -21,6 +21,7 @@
 #include "daemon/runs/runs.h"
 #include "daemon/service/guard_service.h"
 #include "daemon/transport/acceptor.h"
+#include "daemon/transport/connections.h"
 #include "daemon/transport/listener.h"
 #include "daemon/transport/peers.h"
 
@@ -46,7 +47,7 @@ class Daemon {
 
  private:
   void serve_calls();  // starts gRPC
-  void admit(os::UniqueFd fd, const os::Peer& peer);
+  void admit(os::UniqueFd fd);
   void await_signals();
   void on_signal(int number);
   void await_idleness();
@@ -63,7 +64,8 @@ class Daemon {
   boost::asio::thread_pool workers_;
   LauncherClient launcher_;
   Runs runs_;
-  Peers peers_;
+  Connections connections_;
+  LiveProcessTable processes_;
   GuardService service_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -51,6 +52,7 @@ Result<ProcStat> parse_proc_stat(std::string_view text) {
   std::string_view rest = text.substr(name_end + 1);
   if (rest.size() < 3 || rest[0] != ' ') return failure(Errc::kInvalid, "a short /proc/PID/stat");
   stat.state = rest[1];
+  stat.name = head.substr(2, name_end - static_cast<std::size_t>(head.data() - text.data()) - 2);
   rest.remove_prefix(2);
   constexpr int kFromSessionToStart = 15;  // fields 7 to 21
   if (!take(rest, stat.parent) || !take(rest, stat.group) || !take(rest, stat.session) ||
@@ -60,6 +62,20 @@ Result<ProcStat> parse_proc_stat(std::string_view text) {
 }
 
 Result<ProcStat> proc_stat(pid_t pid) { return stat_at(AT_FDCWD, "/proc/" + std::to_string(pid)); }
+
+Result<PinnedStat> PinnedStat::open(pid_t pid) {
+  GUARD_ASSIGN(UniqueFd fd, os::open("/proc/" + std::to_string(pid) + "/stat", O_RDONLY));
+  return PinnedStat(std::move(fd));
+}
+
+// From offset 0 the kernel writes the line anew each time.
+Result<ProcStat> PinnedStat::read() const {
+  char text[kLongestStat];
+  const ssize_t length = ::pread(fd_.get(), text, sizeof text, 0);
+  if (length < 0 && errno == ESRCH) return failure(Errc::kNotFound, "the process has ended");
+  if (length < 0) return os_failure("read /proc/PID/stat");
+  return parse_proc_stat({text, static_cast<std::size_t>(length)});
+}
 
 Result<std::vector<ProcStat>> all_processes() {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);

@@ -16,8 +16,11 @@ constexpr std::chrono::milliseconds kPause{50};
 
 }  // namespace
 
-Acceptor::Acceptor(boost::asio::io_context& loop, int listening, uid_t allowed, Admit admit)
-    : listening_(loop, listening), pause_(loop), allowed_(allowed), admit_(std::move(admit)) {}
+Acceptor::Acceptor(boost::asio::io_context& loop, int listening, Check check, Admit admit)
+    : listening_(loop, listening),
+      pause_(loop),
+      check_(std::move(check)),
+      admit_(std::move(admit)) {}
 
 Acceptor::~Acceptor() { listening_.release(); }
 
@@ -47,13 +50,16 @@ void Acceptor::accept_some() {
       spdlog::warn("accept: {}", std::strerror(errno));
       return back_off();
     }
-    auto peer = os::peer_of(fd.get());
+    const auto peer = os::peer_of(fd.get());
     if (!peer) {
       spdlog::warn("a connection was refused: {}", peer.error().message());
-    } else if (peer->uid != allowed_) {
-      spdlog::warn("a connection of uid {} (pid {}) was refused", peer->uid, peer->pid);
-    } else {
-      admit_(std::move(fd), *std::move(peer));
+      continue;
+    }
+    if (const auto allowed = check_(*peer)) {
+      admit_(std::move(fd));
+    } else if (const auto line = refusals_.note(peer->pid, allowed.error().message(),
+                                                std::chrono::steady_clock::now())) {
+      spdlog::warn("{}", *line);
     }
   }
   wait();

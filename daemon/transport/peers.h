@@ -1,47 +1,61 @@
-// Who is behind a connection: the key that gRPC's ServerContext::peer() gives for a connection that
-// was handed to it as a descriptor is "fd:N".
+// Who may call guardd: a living process of our own user that is not of a run.
 //
-// gRPC closes the descriptor when it is done with it and tells nobody, and the kernel gives the
-// number out again at once. An entry is therefore known by its socket's inode too.
+// A run is of our user too, and SO_PEERCRED cannot tell the two apart. Ancestry can: whatever a
+// run's processes do, their parents lead to the run's monitor, which adopts every orphan of it
+// (PR_SET_CHILD_SUBREAPER), and from there to the launcher and guardd. No caller has these among
+// its ancestors.
+//
+// The walk over /proc/PID/stat is safe against processes that end and numbers that are given out
+// again: each process is pinned (os::PinnedStat), and a step counts only if the child had the same
+// parent before the parent was pinned and afterwards. In between it cannot have had another: an
+// orphan goes to an ancestor, which is older than it, never to a newer process of that number.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstddef>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <string_view>
+#include <memory>
+
+#include "common/base/result.h"
+#include "common/os/peer.h"
+#include "common/os/proc_stat.h"
 
 namespace guard::daemon {
 
-struct Caller {
-  pid_t pid = 0;
-  uid_t uid = 0;
-  gid_t gid = 0;
-  friend bool operator==(const Caller&, const Caller&) = default;
-};
-
-// May be used from any thread.
-class Peers {
+// The processes of the machine, as the walk sees them. A test makes up its own.
+class ProcessTable {
  public:
-  // Before the descriptor is given to gRPC. Replaces what an earlier connection of that number
-  // left.
-  void remember(int fd, const Caller& caller);
-
-  // For the text of ServerContext::peer(); none when it is not one of ours.
-  std::optional<Caller> find(std::string_view peer) const;
-
-  // Connections that are still open; forgets the others.
-  std::size_t count_open();
-
- private:
-  struct Entry {
-    Caller caller;
-    ino_t inode = 0;
+  class Process {
+   public:
+    virtual ~Process() = default;
+    // kNotFound once it has been reaped.
+    virtual Result<os::ProcStat> read() const = 0;
   };
-  mutable std::mutex mutex_;
-  std::map<int, Entry> entries_;
+  virtual ~ProcessTable() = default;
+
+  // Null: there is none, or it is hidden from us.
+  virtual std::unique_ptr<Process> pin(pid_t pid) const = 0;
+  // It lives and is not ours to signal. No process of a run can become one: NO_NEW_PRIVS.
+  virtual bool is_of_another_user(pid_t pid) const = 0;
 };
+
+// /proc.
+class LiveProcessTable final : public ProcessTable {
+ public:
+  std::unique_ptr<Process> pin(pid_t pid) const override;
+  bool is_of_another_user(pid_t pid) const override;
+};
+
+struct CallerRule {
+  uid_t uid = 0;     // the only one that may call, root included
+  pid_t guardd = 0;  // this process: its descendants are runs
+};
+
+// kDenied with the reason for the log: another uid, a process in a pid namespace that is not below
+// ours, one that has ended, one of a run (of another guardd of the user too), or one whose
+// ancestors cannot be read.
+//
+// Without peer.pidfd_supported (Linux before 6.5) the process that has the number now may not be
+// the one that connected. That takes a cookie (cookie.h) besides.
+Result<> check_caller(const os::Peer& peer, const CallerRule& rule, const ProcessTable& processes);
 
 }  // namespace guard::daemon

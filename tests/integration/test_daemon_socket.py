@@ -105,15 +105,29 @@ class Socket(guardtest.TestCase):
 
     def test_connections_that_come_and_go_do_it_no_harm(self):
         daemon = self.start_daemon()
-        for i in range(2000):
-            with socket.socket(socket.AF_UNIX) as peer:
-                peer.connect(str(daemon.socket))
-                if i % 3 == 0:
-                    peer.send(b"GET / HTTP/1.1\r\n\r\n")
-        with Client(daemon.socket) as client:
-            self.assertEqual(client.run("echo", "on").stdout, b"on\n")
-        self.assertTrue(guardtest.wait_until(
-            lambda: len(os.listdir(f"/proc/{daemon.pid}/fd")) < 100, 5))
+
+        def open_files():
+            return len(os.listdir(f"/proc/{daemon.pid}/fd"))
+
+        def served():
+            with Client(daemon.socket) as client:
+                self.assertEqual(client.run("echo", "on").stdout, b"on\n")
+
+        served()
+        before = open_files()
+        for each in range(20):
+            # Every other thousand is closed before it can be accepted.
+            if each % 2:
+                os.kill(daemon.pid, signal.SIGSTOP)
+            for i in range(1000):
+                with socket.socket(socket.AF_UNIX) as peer:
+                    peer.connect(str(daemon.socket))
+                    if i % 2:
+                        peer.send(b"GET / HTTP/1.1\r\n\r\n")
+            os.kill(daemon.pid, signal.SIGCONT)
+        served()
+        self.assertTrue(guardtest.wait_until(lambda: open_files() <= before, 10),
+                        f"{before} descriptors before, {open_files()} now")
 
 
 class CommandLine(guardtest.TestCase):

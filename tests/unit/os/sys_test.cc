@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <gtest/gtest.h>
 
@@ -107,8 +110,13 @@ TEST(ProcStat, ReadsPastANameMadeToConfuse) {
       "42 (a) Z 1 (b)) S 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 1000 20 184467 1");
   EXPECT_EQ(
       stat,
-      (ProcStat{
-          .pid = 42, .state = 'S', .parent = 7, .group = 8, .session = 9, .start_time = 123456}));
+      (ProcStat{.pid = 42,
+                .name = "a) Z 1 (b)",
+                .state = 'S',
+                .parent = 7,
+                .group = 8,
+                .session = 9,
+                .start_time = 123456}));
 }
 
 TEST(ProcStat, RefusesWhatIsCutShort) {
@@ -129,6 +137,27 @@ TEST(ProcStat, OfThisProcessNamesItsParent) {
 
 TEST(ProcStat, OfNobodyIsNotFound) {
   EXPECT_EQ(proc_stat(0x3ffffffe).error().code, Errc::kNotFound);
+}
+
+TEST(PinnedStat, FollowsItsProcessToTheEndAndNeverAnother) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const auto pinned = PinnedStat::open(child);
+  ASSERT_TRUE(pinned);
+  EXPECT_EQ(pinned->read()->parent, ::getpid());
+  ::kill(child, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(pinned->read()->state, 'Z');
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(pinned->read().error().code, Errc::kNotFound);
+}
+
+TEST(PinnedStat, OfNobodyIsNotFound) {
+  EXPECT_EQ(PinnedStat::open(0x3ffffffe).error().code, Errc::kNotFound);
 }
 
 TEST(AllProcesses, HoldsThisOne) {
