@@ -115,15 +115,20 @@ class Socket(guardtest.TestCase):
 
         served()
         before = open_files()
-        for each in range(20):
-            # Every other thousand is closed before it can be accepted.
-            if each % 2:
-                os.kill(daemon.pid, signal.SIGSTOP)
-            for i in range(1000):
+        def come_and_go(count):
+            for i in range(count):
                 with socket.socket(socket.AF_UNIX) as peer:
                     peer.connect(str(daemon.socket))
                     if i % 2:
                         peer.send(b"GET / HTTP/1.1\r\n\r\n")
+
+        for _ in range(10):
+            come_and_go(1000)
+            with socket.socket(socket.AF_UNIX) as last:
+                last.connect(str(daemon.socket))
+                last.recv(1)  # so all before it have been accepted, and there is room for as many
+            os.kill(daemon.pid, signal.SIGSTOP)
+            come_and_go(1000)  # closed before they can be accepted
             os.kill(daemon.pid, signal.SIGCONT)
         served()
         self.assertTrue(guardtest.wait_until(lambda: open_files() <= before, 10),
