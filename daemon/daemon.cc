@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kWorkers = 4;
 // A client that says nothing for so long loses its connection; the next call makes a new one.
 constexpr std::chrono::milliseconds kConnectionIdle = 10min;
+// Nor one that has just connected and is about to call.
+constexpr std::chrono::milliseconds kConnectionIdleLeast = 1s;
 // Of the way down: runs get their SIGTERM and grace, then the kill, then nobody is waited for.
 constexpr std::chrono::milliseconds kKillAfter = 3s;
 constexpr std::chrono::milliseconds kGiveUpAfter = 6s;
@@ -38,7 +40,8 @@ constexpr std::chrono::milliseconds kGiveUpCallsAfter = 2s;
 constexpr long kStaleSeconds = 24L * 60 * 60;
 
 std::chrono::milliseconds connection_idle(const Config& config) {
-  return config.idle_exit ? std::min(*config.idle_exit, kConnectionIdle) : kConnectionIdle;
+  return std::clamp(config.idle_exit.value_or(kConnectionIdle), kConnectionIdleLeast,
+                    kConnectionIdle);
 }
 
 // Children are the launcher and, after its death, what it left.
@@ -53,12 +56,15 @@ void reap_children() {
 Daemon::Daemon(Config config, Parts parts)
     : config_(std::move(config)),
       listener_(std::move(parts.listener)),
+      cookie_(std::move(parts.cookie)),
+      manager_(std::move(parts.manager)),
       scratch_(std::move(parts.scratch)),
       preparation_(std::move(parts.kernel), std::move(parts.protected_folders), scratch_),
       workers_(kWorkers),
       launcher_(loop_, std::move(parts.launcher), parts.open_files),
       runs_({.loop = loop_, .workers = workers_, .launcher = launcher_}, preparation_),
       service_(loop_, workers_, runs_, preparation_),
+      gate_(service_, cookie_ ? cookie_->text() : std::string()),
       acceptor_(
           loop_, listener_.fd(),
           [this, rule = CallerRule{.uid = ::geteuid(), .guardd = ::getpid()}](
@@ -85,6 +91,7 @@ Result<> Daemon::serve() {
     constexpr std::string_view kReady = "ready\n";
     if (::write(ready.get(), kReady.data(), kReady.size()) < 0) spdlog::warn("--ready-fd: write");
   }
+  manager_.say("READY=1");
   loop_.run();
   stop_calls();
   return {};
@@ -94,7 +101,7 @@ void Daemon::serve_calls() {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  builder.RegisterService(&service_);
+  builder.RegisterService(&gate_);
   builder.SetMaxReceiveMessageSize(static_cast<int>(wire::kMaxMessageBytes));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
                              static_cast<int>(connection_idle(config_).count()));
@@ -142,6 +149,9 @@ void Daemon::await_idleness() {
     if (!is_idle()) last_busy_ = now;
     if (now - last_busy_ < *config_.idle_exit) return await_idleness();
     spdlog::info("idle: ending");
+    // Nothing waits to be accepted, and from here on nothing is: what connects now stays with an
+    // inherited socket, for the next guardd.
+    acceptor_.stop();
     drain();
   });
 }
@@ -150,6 +160,8 @@ void Daemon::await_idleness() {
 // their results.
 void Daemon::drain() {
   draining_ = true;
+  manager_.say("STOPPING=1");
+  if (listener_.is_inherited()) acceptor_.stop();  // the next guardd's clients already
   drain_began_ = Clock::now();
   server_->GetHealthCheckService()->SetServingStatus(false);
   runs_.close();
@@ -188,6 +200,7 @@ void Daemon::stop_calls() {
   if (!stopped) {
     spdlog::warn("{} calls did not end", service_.calls());
     {
+      const auto cookie = std::move(cookie_);
       const Listener gone = std::move(listener_);
     }
     ::_exit(0);

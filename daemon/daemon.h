@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -19,9 +20,12 @@
 #include "daemon/launch/launcher_client.h"
 #include "daemon/runs/preparation.h"
 #include "daemon/runs/runs.h"
+#include "daemon/service/gate.h"
 #include "daemon/service/guard_service.h"
 #include "daemon/transport/acceptor.h"
+#include "daemon/transport/activation.h"
 #include "daemon/transport/connections.h"
+#include "daemon/transport/cookie.h"
 #include "daemon/transport/listener.h"
 #include "daemon/transport/peers.h"
 
@@ -33,6 +37,8 @@ class Daemon {
   // What it needs of the machine, all there before there is a second thread.
   struct Parts {
     Listener listener;
+    std::optional<Cookie> cookie;  // where the kernel cannot pin a caller
+    ServiceManager manager;
     std::string launcher;  // the program
     rlimit open_files;     // of the launcher and the runs
     sandbox::KernelSupport kernel;
@@ -58,6 +64,8 @@ class Daemon {
 
   Config config_;
   Listener listener_;
+  std::optional<Cookie> cookie_;
+  ServiceManager manager_;
   os::ScratchRoot scratch_;
   Preparation preparation_;
   boost::asio::io_context loop_{1};
@@ -67,6 +75,7 @@ class Daemon {
   Connections connections_;
   LiveProcessTable processes_;
   GuardService service_;
+  Gate gate_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;
   boost::asio::signal_set signals_;

@@ -1,28 +1,62 @@
 // guardd: the broker. Started by a person, by guardctl, or by a service manager.
 #include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "common/base/visible.h"
+#include "common/os/peer.h"
 #include "common/os/runtime_dir.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "daemon/leaf_cgroup.h"
 #include "daemon/process.h"
+#include "daemon/transport/activation.h"
 
 namespace guard::daemon {
 namespace {
 
+Result<Listener> listen(const Config& config, std::optional<os::UniqueFd> passed) {
+  if (!passed) {
+    GUARD_ASSIGN(const std::string socket, os::socket_path(config.socket));
+    return Listener::open(socket);
+  }
+  GUARD_ASSIGN(Listener listener, Listener::inherit(*std::move(passed)));
+  if (!config.socket.empty() && config.socket != listener.path()) {
+    return failure(Errc::kInvalid,
+                   "--socket '" + visible(config.socket) +
+                       "' is not the socket that was passed, '" + visible(listener.path()) + "'",
+                   "leave --socket out");
+  }
+  return listener;
+}
+
 Result<> run(Config config) {
   GUARD_TRY(refuse_setuid());
-  GUARD_TRY(tidy_process(config.ready_fd));
-  GUARD_ASSIGN(const std::string socket, os::socket_path(config.socket));
+  GUARD_ASSIGN(Activation activation, take_activation());
+  GUARD_TRY(tidy_process({config.ready_fd, activation.socket ? activation.socket->get() : -1}));
   // First of all: a second guardd must leave everything as it is.
-  GUARD_ASSIGN(Listener listener, Listener::open(socket));
+  GUARD_ASSIGN(Listener listener, listen(config, std::move(activation.socket)));
+  std::optional<Cookie> cookie;
+  if (!os::knows_peer_pidfds()) {
+    GUARD_ASSIGN(Cookie made, Cookie::create(listener.path()));
+    cookie.emplace(std::move(made));
+    spdlog::info("this kernel cannot pin callers (SO_PEERPIDFD): calls need guardd.cookie");
+  }
+  if (activation.manager.is_there() && enter_leaf_cgroup()) {
+    spdlog::info("the control group is delegated to us; its leaf guardd is ours");
+  }
   GUARD_ASSIGN(std::string launcher, find_launcher());
   GUARD_ASSIGN(auto kernel, sandbox::probe());
   GUARD_ASSIGN(auto scratch, os::ScratchRoot::open());
   GUARD_TRY(scratch.ensure_canary());
+  const std::string socket = listener.path();
   Daemon daemon(std::move(config), {.listener = std::move(listener),
+                                    .cookie = std::move(cookie),
+                                    .manager = std::move(activation.manager),
                                     .launcher = std::move(launcher),
                                     .open_files = raise_open_files(),
                                     .kernel = std::move(kernel),

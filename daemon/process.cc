@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <vector>
 
 #include "common/os/descriptors.h"
 #include "common/os/sys.h"
@@ -21,15 +22,19 @@ Result<> refuse_setuid() {
                  "each user runs a guardd of his own");
 }
 
-Result<> tidy_process(int kept) {
+Result<> tidy_process(std::initializer_list<int> kept) {
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     GUARD_ASSIGN(os::UniqueFd nothing, os::open("/dev/null", O_RDWR));
     // The lowest free number, which is the missing one; without close-on-exec as its neighbours.
     ::fcntl(nothing.release(), F_SETFD, 0);
   }
-  GUARD_TRY(os::close_all_but({0, 1, 2, kept}));
-  if (kept >= 0) ::fcntl(kept, F_SETFD, FD_CLOEXEC);
+  std::vector<int> open = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+  for (const int fd : kept) {
+    open.push_back(fd);
+    if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  GUARD_TRY(os::close_all_but(open));
   if (::chdir("/") != 0) return os_failure("chdir '/'");
   ::umask(077);
   std::signal(SIGPIPE, SIG_IGN);

@@ -7,6 +7,7 @@
 #include <grpcpp/create_channel_posix.h>
 
 #include "client/rpc/capabilities.h"
+#include "client/rpc/cookie.h"
 #include "client/rpc/event_stream.h"
 #include "common/os/sys.h"
 #include "common/wire/limits.h"
@@ -27,7 +28,9 @@ Result<std::unique_ptr<GrpcClient>> GrpcClient::connect(const Endpoint& endpoint
   arguments.SetMaxReceiveMessageSize(wire::kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(wire::kMaxMessageBytes);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // no request is ever sent twice
-  auto channel = grpc::CreateCustomInsecureChannelFromFd("guardd", fd.release(), arguments);
+  // Read only now: a guardd that has spoken has made it, when it wants one.
+  auto channel = grpc::experimental::CreateCustomInsecureChannelWithInterceptorsFromFd(
+      "guardd", fd.release(), arguments, send_cookie(endpoint.socket));
   return std::make_unique<GrpcClient>(v1::Guard::NewStub(channel));
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace guard::os {
 namespace {
@@ -20,8 +19,7 @@ Result<> close_between(unsigned first, unsigned last) {
 
 }  // namespace
 
-Result<> close_all_but(std::initializer_list<int> kept) {
-  std::vector<int> fences(kept);
+Result<> close_all_but(std::vector<int> fences) {
   std::sort(fences.begin(), fences.end());
   unsigned first = 0;
   for (const int fd : fences) {

@@ -27,4 +27,12 @@ Result<Peer> peer_of(int socket) {
   return peer;
 }
 
+bool knows_peer_pidfds() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+  const UniqueFd first(ends[0]), second(ends[1]);
+  const auto peer = peer_of(first.get());
+  return peer && peer->pidfd_supported;
+}
+
 }  // namespace guard::os

@@ -19,4 +19,7 @@ struct Peer {
 
 Result<Peer> peer_of(int socket);
 
+// Whether this kernel can pin a peer at all.
+bool knows_peer_pidfds();
+
 }  // namespace guard::os

@@ -147,6 +147,18 @@ Result<std::string> socket_path(const std::string& flag) {
   return scratch_folder() + "/guardd.sock";
 }
 
+std::string beside_socket(std::string socket, std::string_view ending) {
+  constexpr std::string_view kSocket = ".sock";
+  const std::size_t name = socket.rfind('/') + 1;  // 0 without a slash
+  if (socket.size() > name + kSocket.size() && socket.ends_with(kSocket)) {
+    socket.resize(socket.size() - kSocket.size());
+  }
+  socket += ending;
+  return socket;
+}
+
+std::string cookie_path(const std::string& socket) { return beside_socket(socket, ".cookie"); }
+
 std::vector<std::string> protected_folders(const std::string& socket) {
   std::vector<std::string> folders{parent_of(socket)};
   for (std::string folder :

@@ -12,7 +12,9 @@
 // configuration.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -23,6 +25,15 @@ namespace guard::os {
 // Absolute. kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path
 // takes (107 bytes). `flag` empty: not given.
 Result<std::string> socket_path(const std::string& flag);
+
+// The secret that calls carry where the kernel cannot pin a caller: DIR/guardd.cookie beside
+// DIR/guardd.sock, kCookieDigits hexadecimal digits, sent as the metadata kCookieKey.
+std::string cookie_path(const std::string& socket);
+inline constexpr std::size_t kCookieDigits = 64;
+inline constexpr const char* kCookieKey = "guardd-cookie";
+
+// "DIR/x.sock" as "DIR/x" + ending; a name without that ending gets `ending` appended.
+std::string beside_socket(std::string socket, std::string_view ending);
 
 // Folders that no grant may cover: runtime (of the socket in use), config, state, scratch.
 // Absolute; they need not exist. Symlinks are not resolved here.

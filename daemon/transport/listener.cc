@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -49,15 +50,6 @@ Result<os::UniqueFd> stream_socket() {
   return socket;
 }
 
-// "guardd.sock" → "guardd.lock"; a name without that ending gets ".lock" appended.
-std::string lock_name(std::string name) {
-  constexpr std::string_view kEnding = ".sock";
-  if (name.size() > kEnding.size() && name.ends_with(kEnding)) {
-    name.resize(name.size() - kEnding.size());
-  }
-  return name + ".lock";
-}
-
 std::unexpected<Error> already_running(int lock) {
   char text[32] = {};
   const ssize_t size = ::pread(lock, text, sizeof text - 1, 0);
@@ -75,6 +67,36 @@ bool is_still_at(int folder, const std::string& name, int fd) {
          open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
+Result<int> option_of(int socket, int option) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  if (::getsockopt(socket, SOL_SOCKET, option, &value, &size) != 0) {
+    return os_failure("the socket that was passed");
+  }
+  return value;
+}
+
+Result<std::string> listening_path(int socket) {
+  constexpr const char* kHint = "give guardd.socket ListenStream=%t/guardd/guardd.sock";
+  GUARD_ASSIGN(const int domain, option_of(socket, SO_DOMAIN));
+  GUARD_ASSIGN(const int type, option_of(socket, SO_TYPE));
+  GUARD_ASSIGN(const int listens, option_of(socket, SO_ACCEPTCONN));
+  if (domain != AF_UNIX || type != SOCK_STREAM || listens == 0) {
+    return failure(Errc::kInvalid, "what was passed is not a listening Unix stream socket", kHint);
+  }
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return os_failure("getsockname");
+  }
+  const std::size_t length = size - offsetof(sockaddr_un, sun_path);
+  const std::string path(address.sun_path, ::strnlen(address.sun_path, length));
+  if (!path.starts_with('/')) {  // unnamed or abstract, or relative to a folder of long ago
+    return failure(Errc::kInvalid, "the socket that was passed has no absolute path", kHint);
+  }
+  return path;
+}
+
 Result<> write_pid(int lock) {
   const std::string text = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock, 0) != 0 ||
@@ -87,7 +109,7 @@ Result<> write_pid(int lock) {
 }  // namespace
 
 Result<> Listener::take_lock() {
-  const std::string name = lock_name(name_);
+  const std::string name = os::beside_socket(name_, ".lock");
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
     GUARD_ASSIGN(lock_, os::open_at(folder_.get(), name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -143,24 +165,51 @@ Result<> Listener::bind_and_publish() {
   return {};
 }
 
-Result<Listener> Listener::open(const std::string& socket_path) {
+Result<> Listener::open_folder(const std::string& socket_path) {
   const std::size_t slash = socket_path.rfind('/');
   if (slash == std::string::npos || slash + 1 == socket_path.size()) {
     return failure(Errc::kInvalid, "'" + visible(socket_path) + "' is not a socket's path");
   }
-  Listener listener;
-  listener.path_ = socket_path;
-  listener.name_ = socket_path.substr(slash + 1);
-  GUARD_ASSIGN(listener.folder_,
+  path_ = socket_path;
+  name_ = socket_path.substr(slash + 1);
+  GUARD_ASSIGN(folder_,
                os::open_private_directory(slash == 0 ? "/" : socket_path.substr(0, slash)));
+  return {};
+}
+
+Result<Listener> Listener::open(const std::string& socket_path) {
+  Listener listener;
+  GUARD_TRY(listener.open_folder(socket_path));
   GUARD_TRY(listener.take_lock());
   GUARD_TRY(listener.check_place());
   GUARD_TRY(listener.bind_and_publish());
   return listener;
 }
 
+Result<Listener> Listener::inherit(os::UniqueFd socket) {
+  GUARD_ASSIGN(const std::string path, listening_path(socket.get()));
+  Listener listener;
+  GUARD_TRY(listener.open_folder(path));
+  struct stat status{};
+  if (::fstatat(listener.folder_.get(), listener.name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+      0) {
+    return os_failure("'" + visible(path) + "'");
+  }
+  if (!S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) {
+    return failure(Errc::kDenied, "'" + visible(path) + "' is not a socket that is ours alone",
+                   "give guardd.socket SocketMode=0600");
+  }
+  GUARD_TRY(os::set_nonblocking(socket.get()));
+  listener.socket_ = std::move(socket);
+  listener.inherited_ = true;
+  if (auto locked = listener.take_lock(); !locked && locked.error().code != Errc::kExists) {
+    return std::unexpected(std::move(locked).error());
+  }
+  return listener;
+}
+
 Listener::~Listener() {
-  if (!socket_) return;  // moved from, or never bound
+  if (!socket_ || inherited_) return;  // moved from, never bound, or another's
   struct stat status{};
   if (::fstatat(folder_.get(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       bound_ == Identity{status.st_dev, status.st_ino}) {

@@ -24,6 +24,13 @@ class Listener {
   //  kDenied   the folder is not ours alone, or something that is not a socket has the name
   static Result<Listener> open(const std::string& socket_path);
 
+  // A socket that a service manager bound and listens on: it is never removed and stays the
+  // manager's, who keeps what connects while no guardd runs. The lock is taken when it is free: a
+  // guardd that was started before the manager bound the path serves the clients it has.
+  //  kInvalid  it is no listening stream socket with an absolute path
+  //  kDenied   its folder is not ours alone, or it is open to others
+  static Result<Listener> inherit(os::UniqueFd socket);
+
   Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) = delete;
   // Removes the socket if it is still the one that we bound.
@@ -31,6 +38,7 @@ class Listener {
 
   int fd() const { return socket_.get(); }  // non-blocking
   const std::string& path() const { return path_; }
+  bool is_inherited() const { return inherited_; }
 
  private:
   struct Identity {
@@ -45,7 +53,9 @@ class Listener {
   os::UniqueFd lock_;
   os::UniqueFd socket_;
   Identity bound_;
+  bool inherited_ = false;
 
+  Result<> open_folder(const std::string& socket_path);
   Result<> take_lock();
   Result<> check_place() const;
   Result<> bind_and_publish();

@@ -37,8 +37,8 @@ class LiveProcess final : public ProcessTable::Process {
 enum class Ancestry { kOutside, kRun, kTooDeep, kMoved };
 
 bool is_of_runs(const os::ProcStat& process, const CallerRule& rule) {
-  return process.pid == rule.guardd || std::ranges::find(kSupervisors, process.name) !=
-                                           kSupervisors.end();
+  return process.pid == rule.guardd ||
+         std::ranges::find(kSupervisors, process.name) != kSupervisors.end();
 }
 
 Ancestry walk(ProcessPtr process, const CallerRule& rule, const ProcessTable& processes) {
@@ -46,7 +46,8 @@ Ancestry walk(ProcessPtr process, const CallerRule& rule, const ProcessTable& pr
     const auto now = process->read();
     if (!now) return Ancestry::kMoved;
     if (is_of_runs(*now, rule)) return Ancestry::kRun;
-    if (now->parent == 0) return Ancestry::kOutside;  // init, or its parent is outside our namespace
+    if (now->parent == 0)
+      return Ancestry::kOutside;  // init, or its parent is outside our namespace
     ProcessPtr parent = processes.pin(now->parent);
     const bool others = !parent && processes.is_of_another_user(now->parent);
     const auto afterwards = process->read();

@@ -5,6 +5,7 @@ imported.
 """
 import atexit
 import collections
+import contextlib
 import pathlib
 import queue
 import shutil
@@ -103,6 +104,11 @@ class Client:
         # Channels of one process share their connection unless their arguments differ.
         self.channel = grpc.insecure_channel(f"unix:{socket}",
                                              options=[("grpc.use_local_subchannel_pool", 1)])
+        # Sent with every call, where this guardd wants one.
+        self.metadata = []
+        with contextlib.suppress(FileNotFoundError):
+            cookie = pathlib.Path(socket).with_suffix(".cookie").read_text()
+            self.metadata = [("guardd-cookie", cookie)]
 
     def __enter__(self):
         return self
@@ -114,7 +120,7 @@ class Client:
         call = self.channel.unary_unary(f"/{service}/{name}",
                                         request_serializer=type(message).SerializeToString,
                                         response_deserializer=reply.FromString)
-        return call(message, timeout=timeout * guardtest.SLOW)
+        return call(message, timeout=timeout * guardtest.SLOW, metadata=self.metadata)
 
     def capabilities(self):
         return self._unary("GetCapabilities", guard_pb2.GetCapabilitiesRequest(),
@@ -137,7 +143,7 @@ class Client:
         method = self.channel.unary_stream("/guard.v1.Guard/Run",
                                            request_serializer=run_pb2.RunRequest.SerializeToString,
                                            response_deserializer=run_pb2.RunEvent.FromString)
-        return method(message, timeout=timeout * guardtest.SLOW)
+        return method(message, timeout=timeout * guardtest.SLOW, metadata=self.metadata)
 
     def run(self, *args, timeout=60, **fields):
         return self.run_request(request(*args, **fields), timeout)
@@ -154,7 +160,7 @@ class Client:
         method = self.channel.stream_stream("/guard.v1.Guard/RunStream",
                                             request_serializer=run_pb2.RunInput.SerializeToString,
                                             response_deserializer=run_pb2.RunEvent.FromString)
-        return method(iter(inputs), timeout=timeout * guardtest.SLOW)
+        return method(iter(inputs), timeout=timeout * guardtest.SLOW, metadata=self.metadata)
 
     def run_stream(self, inputs, timeout=60):
         outcome = Outcome()

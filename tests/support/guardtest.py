@@ -248,9 +248,9 @@ def needs_landlock_abi(abi, what):
 
 class Daemon:
     """A guardd of our own, on a socket in `folder` (made, 0700). Listens when made; a context
-    manager that stops it."""
+    manager that stops it. `under`: the command that executes it, if any."""
 
-    def __init__(self, folder, *flags, env=None):
+    def __init__(self, folder, *flags, env=None, under=()):
         folder = pathlib.Path(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.socket = folder / "guardd.sock"
@@ -259,7 +259,8 @@ class Daemon:
         try:
             with open(self.log_path, "ab") as log:
                 self.process = Popen(
-                    [BIN / "guardd", "--socket", self.socket, "--ready-fd", str(writer), *flags],
+                    [*under, BIN / "guardd", "--socket", self.socket, "--ready-fd", str(writer),
+                     *flags],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[writer],
                     env=environment(**(env or {})), process_group=0)
             os.close(writer)
@@ -364,9 +365,9 @@ class TestCase(unittest.TestCase):
         self.addCleanup(end)
         return process
 
-    def start_daemon(self, *flags, env=None):
+    def start_daemon(self, *flags, env=None, under=()):
         """A guardd for this test alone."""
-        daemon = Daemon(self.work / "run", *flags, env=env)
+        daemon = Daemon(self.work / "run", *flags, env=env, under=under)
         self.addCleanup(daemon.stop)
         return daemon
 
