@@ -38,6 +38,8 @@ std::variant<Config, Farewell> parse_command_line(int argc, const char* const* a
   app.add_option("--idle-exit", idle_exit, "End after so long without runs and clients, or none")
       ->check(check_duration)
       ->capture_default_str();
+  app.add_flag("--leaf-cgroup", config.leaf_cgroup,
+               "Move into a leaf of the control group (v2), which is delegated to guardd");
   app.add_option("--log-level", config.log_level, "How much to say on standard error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();

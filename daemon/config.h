@@ -12,6 +12,7 @@ struct Config {
   std::string socket;                                  // as given; empty: os::socket_path()'s order
   int ready_fd = -1;                                   // gets "ready\n" once clients can connect
   std::optional<std::chrono::milliseconds> idle_exit;  // unset: stays
+  bool leaf_cgroup = false;  // move into a leaf of our control group, which is delegated to us
   std::string log_level = "info";
   friend bool operator==(const Config&, const Config&) = default;
 };

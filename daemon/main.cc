@@ -46,8 +46,10 @@ Result<> run(Config config) {
     cookie.emplace(std::move(made));
     spdlog::info("this kernel cannot pin callers (SO_PEERPIDFD): calls need guardd.cookie");
   }
-  if (activation.manager.is_there() && enter_leaf_cgroup()) {
-    spdlog::info("the control group is delegated to us; its leaf guardd is ours");
+  if (config.leaf_cgroup) {
+    if (const auto entered = enter_leaf_cgroup(); !entered) {
+      spdlog::warn("--leaf-cgroup: {}", entered.error().message());
+    }
   }
   GUARD_ASSIGN(std::string launcher, find_launcher());
   GUARD_ASSIGN(auto kernel, sandbox::probe());

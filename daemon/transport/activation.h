@@ -25,8 +25,6 @@ class ServiceManager {
   // nor "@name" (abstract), or too long.
   static Result<ServiceManager> at(std::string_view address);
 
-  bool is_there() const { return !address_.empty(); }
-
   // "READY=1", "STOPPING=1", …: best effort, never waits.
   void say(std::string_view state) const;
 
