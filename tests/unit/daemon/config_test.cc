@@ -24,6 +24,10 @@ TEST(CommandLine, ReadsTheIdleExit) {
   EXPECT_EQ(std::get<Config>(parse({"--idle-exit=none"})).idle_exit, std::nullopt);
 }
 
+TEST(CommandLine, LeavesItsControlGroupOnlyWhenAsked) {
+  EXPECT_TRUE(std::get<Config>(parse({"--leaf-cgroup"})).leaf_cgroup);
+}
+
 TEST(CommandLine, WrongUsageIsTwoAndNamesTheFlag) {
   for (const auto& arguments : {std::initializer_list<const char*>{"--idle-exit", "0"},
                                 {"--ready-fd", "1"},
