@@ -17,7 +17,7 @@ namespace guard::os {
 struct ProcStat {
   pid_t pid = 0;
   std::string name = {};  // of the thread, at most 15 bytes; a process gives itself any
-  char state = '?';  // 'Z': dead, not reaped
+  char state = '?';       // 'Z': dead, not reaped
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;

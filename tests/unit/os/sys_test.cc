@@ -108,15 +108,13 @@ TEST(PollTimeout, NeverEndsBeforeTheDeadline) {
 TEST(ProcStat, ReadsPastANameMadeToConfuse) {
   const auto stat = *parse_proc_stat(
       "42 (a) Z 1 (b)) S 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 1000 20 184467 1");
-  EXPECT_EQ(
-      stat,
-      (ProcStat{.pid = 42,
-                .name = "a) Z 1 (b)",
-                .state = 'S',
-                .parent = 7,
-                .group = 8,
-                .session = 9,
-                .start_time = 123456}));
+  EXPECT_EQ(stat, (ProcStat{.pid = 42,
+                            .name = "a) Z 1 (b)",
+                            .state = 'S',
+                            .parent = 7,
+                            .group = 8,
+                            .session = 9,
+                            .start_time = 123456}));
 }
 
 TEST(ProcStat, RefusesWhatIsCutShort) {
