@@ -71,16 +71,17 @@ Result<Packet> receive_packet(int socket, std::size_t max_bytes, bool nowait) {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   ssize_t got;
+  // A peer that went with something unread leaves ECONNRESET: told once, before what it had sent.
   do {
     got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (nowait ? MSG_DONTWAIT : 0));
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
     packet.kind = Packet::Kind::kNothingYet;
     packet.bytes.clear();
     return packet;
   }
-  if (got < 0 && errno != ECONNRESET) return os_failure("recvmsg");
-  if (got <= 0) {
+  if (got < 0) return os_failure("recvmsg");
+  if (got == 0) {
     packet.bytes.clear();
     return packet;
   }

@@ -45,6 +45,15 @@ TEST(Seqpacket, TellsTheEndFromNothingYet) {
   EXPECT_EQ(receive_packet(ends.second.get(), 100)->kind, Packet::Kind::kEnd);
 }
 
+TEST(Seqpacket, WhatWasSentArrivesAlsoFromAPeerThatWentWithSomethingUnread) {
+  auto ends = *seqpacket_pair();
+  ASSERT_TRUE(send_packet(ends.second.get(), "never read"));
+  ASSERT_TRUE(send_packet(ends.first.get(), "last words"));
+  ends.first.reset();
+  EXPECT_EQ(receive_packet(ends.second.get(), 100)->bytes, "last words");
+  EXPECT_EQ(receive_packet(ends.second.get(), 100)->kind, Packet::Kind::kEnd);
+}
+
 TEST(Seqpacket, RefusesADatagramThatDoesNotFitAndLeaksNothing) {
   auto ends = *seqpacket_pair();
   auto pipe = *make_pipe();
