@@ -136,6 +136,7 @@ static_assert(sizeof(MonitorEvent) == 80);
 
 enum class KillLayer : std::uint32_t {
   kScope = 1,  // L1: kill(-1) from the outer Landlock domain, interlock proven
+  kGate = 2,   // L2: no new process groups (group_gate.h), each killed whole
   kSweep = 3,  // L3: walk of /proc from the subreaper, until two sweeps are empty
 };
 

@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 #include "common/os/raw_syscall.h"
 #include "common/os/sys.h"
 #include "common/sandbox/landlock/ruleset.h"
+#include "common/supervise/group_gate.h"
 
 namespace guard::supervise {
 namespace {
@@ -43,6 +47,23 @@ void send(const PayloadRecord& record) noexcept {
   raw_syscall(SYS_write, kRecordsFd, &record, sizeof record);
 }
 
+// `fd` travels with it.
+long send_with(const PayloadRecord& record, int fd) noexcept {
+  iovec content{.iov_base = const_cast<PayloadRecord*>(&record), .iov_len = sizeof record};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &content;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* part = CMSG_FIRSTHDR(&message);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof fd);
+  __builtin_memcpy(CMSG_DATA(part), &fd, sizeof fd);
+  return raw_syscall(SYS_sendmsg, kRecordsFd, &message, MSG_NOSIGNAL);
+}
+
 // execvp(3) goes on to the next directory of PATH for these.
 bool next_may_serve(long error) noexcept {
   return error == EACCES || error == ENOENT || error == ENOTDIR || error == ENODEV ||
@@ -52,7 +73,7 @@ bool next_may_serve(long error) noexcept {
 }  // namespace
 
 Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::UniqueFd records,
-                                 int scope_ruleset) {
+                                 const Custody& custody) {
   Payload payload;
   payload.launch_ = &launch;
   payload.argv_ = pointers(launch.argv, true);
@@ -72,7 +93,11 @@ Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::Unique
   GUARD_TRY(lift(at(LaunchFd::kResult), payload.result_));
   GUARD_TRY(lift(at(LaunchFd::kCwd), payload.cwd_));
   GUARD_TRY(lift(records.get(), payload.records_));
-  GUARD_TRY(lift(launch.confine ? at(LaunchFd::kRuleset) : scope_ruleset, payload.ruleset_));
+  GUARD_TRY(lift(launch.confine ? at(LaunchFd::kRuleset) : custody.scope_ruleset,
+                 payload.ruleset_));
+  if (custody.gated) {
+    GUARD_ASSIGN(payload.gate_, group_gate_filter(seccomp::kHostArch));
+  }
   if (launch.confine) GUARD_TRY(lift(at(LaunchFd::kCanaryDir), payload.canary_));
 
   payload.orders_ = {.confine = launch.confine,
@@ -90,6 +115,7 @@ Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::Unique
 void Payload::run() const noexcept {
   arrange_descriptors();
   leave_the_monitor();
+  if (!gate_.empty()) close_gate();
   put_sandbox_on();
   execute();
 }
@@ -138,6 +164,24 @@ void Payload::leave_the_monitor() const noexcept {
     raw_syscall(SYS_rt_sigaction, signal, by_default, nullptr, kKernelSigsetBytes);
   const std::uint64_t none = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kKernelSigsetBytes);
+}
+
+// Before the sandbox, whose filter refuses listeners. Where the kernel, or a filter that we are
+// under ourselves, gives none, the run goes on without: the monitor reports what it has seen.
+void Payload::close_gate() const noexcept {
+  const sock_fprog filter{static_cast<std::uint16_t>(gate_.size()),
+                          const_cast<sock_filter*>(gate_.data())};
+  const long listener = load_group_gate(filter);
+  if (listener <= STDERR_FILENO) return;  // those are taken: no filter was loaded
+  if (const long sent = send_with({.kind = RecordKind::kGate}, static_cast<int>(listener));
+      sent < 0)
+    fail(Stage::kSeccomp, -sent);
+  // Only the monitor may hold it: what one holds open, one could answer.
+  raw_syscall(SYS_close, listener);
+  // The first call that is asked for; EPERM is what it says to the leader of a session. ENOSYS: the
+  // listener has not arrived, and no program could work like that.
+  if (const long asked = raw_syscall(SYS_setpgid, 0, 0); asked != -EPERM)
+    fail(Stage::kSeccomp, asked < 0 ? -asked : EINVAL);
 }
 
 void Payload::put_sandbox_on() const noexcept {

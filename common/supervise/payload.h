@@ -1,7 +1,7 @@
 // The monitor's child, from fork(2) to execve(2).
 //
 // Everything that needs memory is done before the fork, by prepare(). run() makes raw system calls
-// only: no allocation, no lock, no errno. It tells the monitor how it went by records in a pipe
+// only: no allocation, no lock, no errno. It tells the monitor how it went by records in a socket
 // that execve closes: the end without a kFailed record, after a kTrying one, is the proof that the
 // program runs.
 #pragma once
@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/os/unique_fd.h"
 #include "common/sandbox/enforce.h"
+#include "common/sandbox/seccomp/program.h"
 #include "common/supervise/launch_protocol.h"
 
 namespace guard::supervise {
@@ -21,9 +22,10 @@ enum class RecordKind : std::uint32_t {
   kPassedOver =
       2,        // it could not be (`error`) and there is another; not sent for what is not there
   kFailed = 3,  // the last record: stage, error, index, axis; the child exits
+  kGate = 4,    // with the listener of its group gate (group_gate.h)
 };
 
-// Smaller than PIPE_BUF, so each arrives whole.
+// One record, one datagram.
 struct PayloadRecord {
   RecordKind kind{};
   std::uint32_t stage = 0;  // sandbox::Stage
@@ -34,10 +36,14 @@ struct PayloadRecord {
 
 class Payload {
  public:
-  // Borrows `launch`, takes the descriptors. `scope_ruleset` (or -1) is put on a program that is
-  // not confined, so that it too cannot signal its monitor.
+  struct Custody {
+    int scope_ruleset = -1;  // put on a program that is not confined, so that it too cannot signal
+                             // its monitor
+    bool gated = false;      // by a GroupGate, if the kernel lets us
+  };
+  // Borrows `launch`, takes the descriptors. `records`: SOCK_SEQPACKET.
   static Result<Payload> prepare(const Launch& launch, LaunchFds fds, os::UniqueFd records,
-                                 int scope_ruleset);
+                                 const Custody& custody);
 
   // In the forked child, once. Ends in the program or in _exit(127).
   [[noreturn]] void run() const noexcept;
@@ -46,6 +52,7 @@ class Payload {
   Payload() = default;
   void arrange_descriptors() const noexcept;
   void leave_the_monitor() const noexcept;
+  void close_gate() const noexcept;
   void put_sandbox_on() const noexcept;
   [[noreturn]] void execute() const noexcept;
   [[noreturn]] void fail(sandbox::Stage stage, long error, std::uint32_t index = 0,
@@ -55,6 +62,7 @@ class Payload {
   std::vector<const char*> argv_, env_, candidates_;  // the first two end in a null
   std::string oom_score_;
   sandbox::Orders orders_;
+  seccomp::Program gate_;  // empty: none
   // All numbered above what run() assigns, so that no order of dup3 overwrites a source.
   os::UniqueFd stdin_, stdout_, stderr_, result_, cwd_, records_, ruleset_, canary_;
 };

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/os/pipe.h"
 #include "common/os/proc_stat.h"
+#include "common/os/seqpacket.h"
 #include "common/os/sys.h"
 
 namespace guard::supervise {
@@ -73,10 +73,11 @@ bool Supervision::run(Handover handover) {
 Result<> Supervision::start(Handover handover) {
   GUARD_ASSIGN(child_signals_, open_child_signals());
   GUARD_ASSIGN(launch_, read_launch(handover));
-  GUARD_ASSIGN(os::Pipe pipe, os::make_pipe());
-  GUARD_TRY(os::set_nonblocking(pipe.read.get()));
-  GUARD_ASSIGN(const Payload payload, Payload::prepare(launch_, std::move(handover.fds),
-                                                       std::move(pipe.write), scope_ruleset_));
+  GUARD_ASSIGN(auto records, os::seqpacket_pair());
+  GUARD_ASSIGN(
+      const Payload payload,
+      Payload::prepare(launch_, std::move(handover.fds), std::move(records.second),
+                       {.scope_ruleset = scope_ruleset_, .gated = !scope_.proven()}));
   forked_at_ = os::now();
   leader_ = ::fork();
   if (leader_ < 0) {
@@ -84,7 +85,7 @@ Result<> Supervision::start(Handover handover) {
     return os_failure("fork");
   }
   if (leader_ == 0) payload.run();
-  records_ = std::move(pipe.read);
+  records_ = std::move(records.first);
   if (launch_.wall.count() > 0) wall_deadline_ = forked_at_ + launch_.wall;
   return {};
 }
@@ -94,7 +95,8 @@ void Supervision::watch() {
   while (!leader_ended_ && !ending_) {
     pollfd sources[] = {{.fd = child_signals_.get(), .events = POLLIN, .revents = 0},
                         {.fd = records_.get(), .events = POLLIN, .revents = 0},
-                        {.fd = control_.get(), .events = POLLIN, .revents = 0}};
+                        {.fd = control_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = gate_.listener(), .events = POLLIN, .revents = 0}};
     int timeout = -1;
     if (grace_deadline_) {
       timeout = os::poll_timeout(*grace_deadline_);
@@ -102,6 +104,7 @@ void Supervision::watch() {
       timeout = os::poll_timeout(*wall_deadline_);
     }
     (void)::poll(sources, std::size(sources), timeout);  // EINTR: all signals are blocked
+    gate_.answer(sources[3].revents);
     if (sources[1].revents != 0) take_records();
     if (sources[0].revents != 0) reap_orphans();
     if (sources[2].revents != 0 && !leader_ended_) take_orders();
@@ -138,15 +141,21 @@ void Supervision::take_orders() {
 void Supervision::take_records() {
   while (records_) {
     PayloadRecord record;
-    char bytes[sizeof record];
-    const auto got = os::read_some(records_.get(), bytes, sizeof bytes);
-    if (!got) return;  // EAGAIN: nothing yet
-    if (*got != sizeof record) {
+    auto packet = os::receive_packet(records_.get(), sizeof record, true);
+    if (!packet) {
+      // No descriptor left for the gate's listener: it is closed then, and the child says so.
+      if (packet.error().code == Errc::kInvalid) continue;
+      return;
+    }
+    if (packet->kind == os::Packet::Kind::kNothingYet) return;
+    if (packet->bytes.size() != sizeof record) {
       records_.reset();
       if (trying_ && !failed_) report_start();
       return;
     }
-    std::memcpy(&record, bytes, sizeof record);
+    std::memcpy(&record, packet->bytes.data(), sizeof record);
+    if (record.kind == RecordKind::kGate && packet->fds.size() == 1)
+      gate_.take(std::move(packet->fds[0]));
     trying_ = record.kind == RecordKind::kTrying;
     if (record.kind == RecordKind::kFailed) failed_ = record;
     if (record.kind == RecordKind::kPassedOver)
@@ -176,8 +185,10 @@ void Supervision::linger() {
   if (wall_deadline_) until = std::min(until, *wall_deadline_);
   while (!reap_all_but_the_warden() && os::now() < until) {
     pollfd sources[] = {{.fd = child_signals_.get(), .events = POLLIN, .revents = 0},
-                        {.fd = control_.get(), .events = POLLIN, .revents = 0}};
+                        {.fd = control_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = gate_.listener(), .events = POLLIN, .revents = 0}};
     (void)::poll(sources, std::size(sources), os::poll_timeout(until));
+    gate_.answer(sources[2].revents);
     if (sources[1].revents != 0) return;  // an order, or guardd is gone: either ends it
     drain_child_signals();
   }
@@ -212,7 +223,7 @@ std::size_t Supervision::strike(int signal) const {
   return 0;
 }
 
-// Kills first, reaps then. No child left means nobody left: every process of the run has an
+// Kills first, reaps then; nobody is let through the gate any more. No child left means nobody left: every process of the run has an
 // ancestor that is our child.
 void Supervision::end_tree() {
   const os::Instant deadline = os::now() + kTreeKillBound;
@@ -244,9 +255,12 @@ bool Supervision::reap_all_but_the_warden() { return reap(0); }
 bool Supervision::reap(int which) {
   for (;;) {
     int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG | which);
-    if (pid < 0) return errno == ECHILD;
-    if (pid == 0) return false;
+    siginfo_t next{};
+    if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | which) != 0)
+      return errno == ECHILD;
+    if (next.si_pid == 0) return false;
+    if (ending_tree_ && !scope_.proven()) kill_group_of(next.si_pid);
+    const pid_t pid = ::waitpid(next.si_pid, &status, which);
     if (pid == leader_) {
       leader_status_ = status;
     } else if (ending_tree_ && pid != warden_.pid && WIFSIGNALED(status) &&
@@ -301,10 +315,14 @@ void Supervision::report_finish() {
           .max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * kRssUnit});
 }
 
+KillLayer Supervision::kill_layer() const {
+  if (scope_.proven()) return KillLayer::kScope;
+  return gate_.proven() ? KillLayer::kGate : KillLayer::kSweep;
+}
+
 void Supervision::report(MonitorEvent event) {
   if (!control_) return;
-  event.kill_layer =
-      static_cast<std::uint32_t>(scope_.proven() ? KillLayer::kScope : KillLayer::kSweep);
+  event.kill_layer = static_cast<std::uint32_t>(kill_layer());
   auto sent = send_event(control_.get(), event, true);
   if (sent || sent.error().os_errno != EAGAIN) return;
   if (event.kind == EventKind::kPassedOver) return;  // a note; the run matters more

@@ -7,6 +7,7 @@
 
 #include "common/os/clock.h"
 #include "common/os/unique_fd.h"
+#include "common/supervise/group_gate.h"
 #include "common/supervise/launch_protocol.h"
 #include "common/supervise/payload.h"
 #include "common/supervise/tree_kill.h"
@@ -42,10 +43,12 @@ class Supervision {
   void drain_child_signals() const;
   void report_start();
   void report_finish();
+  KillLayer kill_layer() const;
   void report(MonitorEvent event);
 
   KillScope scope_;
   Warden warden_;
+  GroupGate gate_;
   int scope_ruleset_;
 
   os::UniqueFd control_;        // closed once guardd is gone

@@ -1,10 +1,11 @@
 // The end of a run: every process of it, whatever it did to its session, group or parent.
 //
-// Two ways, strongest first (KillLayer in launch_protocol.h):
+// The ways, strongest first (KillLayer in launch_protocol.h):
 //  L1  KillScope. A process that sits in a Landlock domain which scopes signals (ABI 6) can signal
 //      nobody outside it, so its kill(-1) reaches exactly the domain: the run, which lives in
 //      domains inside. The kernel walks the whole task list under the lock that fork(2) needs, and
 //      a fork whose parent has SIGKILL pending fails: nothing slips through.
+//  L2  GroupGate (group_gate.h) beside the sweep: who forks on and on cannot leave his group.
 //  L3  sweep(). Walks /proc for descendants of this subreaper and signals each through a pidfd.
 //      A program that forks faster than the walk is found late; callers bound it by time.
 #pragma once

@@ -12,6 +12,7 @@
 
 #include "common/os/peer.h"
 #include "common/os/seqpacket.h"
+#include "common/supervise/group_gate.h"
 #include "common/supervise/monitor.h"
 #include "common/supervise/tree_kill.h"
 
@@ -129,17 +130,21 @@ void Launcher::hand_over(const supervise::Handover& handover) {
   answer_for_nobody(handover.fd(supervise::LaunchFd::kControl), error);
 }
 
-// Monitors, and orphans whose monitor is gone.
+// Monitors, and orphans whose monitor is gone: whoever is left in their groups goes with them.
 void Launcher::reap() {
   signalfd_siginfo ignored;
   while (::read(child_signals_.get(), &ignored, sizeof ignored) > 0) {
   }
   for (;;) {
-    int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG | __WALL);
-    if (pid <= 0) return;
+    siginfo_t next{};
+    if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || next.si_pid == 0)
+      return;
+    const pid_t pid = next.si_pid;
     const auto monitor = std::find_if(monitors_.begin(), monitors_.end(),
                                       [pid](const auto& m) { return m.pid == pid; });
+    if (monitor == monitors_.end()) supervise::kill_group_of(pid);
+    int status = 0;
+    (void)::waitpid(pid, &status, __WALL);
     if (monitor == monitors_.end()) continue;
     if (status == 0) {
       monitors_.erase(monitor);

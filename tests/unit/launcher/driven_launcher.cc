@@ -1,11 +1,13 @@
 #include "tests/unit/launcher/driven_launcher.h"
 
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +22,8 @@
 #include "common/os/proc_stat.h"
 #include "common/os/seqpacket.h"
 #include "common/os/sys.h"
+#include "common/sandbox/seccomp/program.h"
+#include "common/sandbox/seccomp/syscall_numbers.h"
 
 namespace guard::launcher {
 namespace {
@@ -33,6 +37,24 @@ os::UniqueFd& slot(supervise::LaunchFds& fds, LaunchFd which) {
 std::string bin_folder() {
   const char* folder = std::getenv("GUARD_BIN_DIR");
   return folder != nullptr ? folder : "build/dev/bin";
+}
+
+// seccomp(SECCOMP_GET_NOTIF_SIZES) is EINVAL from now on.
+void lose_user_notification() {
+  seccomp::Assembler code;
+  const auto other = code.label();
+  code.load(seccomp::kNumberOffset);
+  code.if_not_equal(SYS_seccomp, other);
+  code.load(seccomp::low_offset(0));
+  code.if_not_equal(SECCOMP_GET_NOTIF_SIZES, other);
+  code.ret(seccomp::errno_action(EINVAL));
+  code.bind(other);
+  code.ret(SECCOMP_RET_ALLOW);
+  auto filter = *code.finish();
+  const sock_fprog program{static_cast<std::uint16_t>(filter.size()), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+    ::_exit(126);
 }
 
 }  // namespace
@@ -100,7 +122,7 @@ bool DrivenRun::ended(std::chrono::milliseconds patience) {
   return false;
 }
 
-DrivenLauncher::DrivenLauncher(std::vector<std::string> environment, unsigned processes) {
+DrivenLauncher::DrivenLauncher(std::vector<std::string> environment, const Hardship& hardship) {
   // Orphans of a killed launcher come to us, as they would to guardd.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   auto ends = *os::seqpacket_pair();
@@ -117,8 +139,9 @@ DrivenLauncher::DrivenLauncher(std::vector<std::string> environment, unsigned pr
     ::sigprocmask(SIG_BLOCK, &all, nullptr);
     ::umask(0);
     ::dup2(1, 77);
-    const rlimit limit{processes, processes};
-    if (processes > 0) ::setrlimit(RLIMIT_NPROC, &limit);
+    const rlimit limit{hardship.processes, hardship.processes};
+    if (hardship.processes > 0) ::setrlimit(RLIMIT_NPROC, &limit);
+    if (hardship.no_user_notification) lose_user_notification();
     // dup2 onto itself would keep close-on-exec.
     const int raised = ::fcntl(ends.second.get(), F_DUPFD, 10);
     ::dup2(raised, 3);

@@ -45,8 +45,14 @@ class DrivenRun {
 // an environment with a secret.
 class DrivenLauncher {
  public:
-  // `environment`: NAME=value, besides the secret. `processes`: its RLIMIT_NPROC, 0 for none.
-  explicit DrivenLauncher(std::vector<std::string> environment = {}, unsigned processes = 0);
+  struct Hardship {
+    unsigned processes = 0;           // RLIMIT_NPROC, 0 for none
+    bool no_user_notification = false;  // as on a kernel before 5.0
+  };
+  // `environment`: NAME=value, besides the secret.
+  explicit DrivenLauncher(std::vector<std::string> environment, const Hardship& hardship);
+  explicit DrivenLauncher(std::vector<std::string> environment = {})
+      : DrivenLauncher(std::move(environment), Hardship{}) {}
   ~DrivenLauncher();
   DrivenLauncher(const DrivenLauncher&) = delete;
   DrivenLauncher& operator=(const DrivenLauncher&) = delete;

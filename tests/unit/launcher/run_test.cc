@@ -293,7 +293,7 @@ TEST(Order, ToSignalReachesTheProgramsGroup) {
 
 TEST(Launcher, WithoutRoomForAProcessAnswersEveryLaunch) {
   if (::geteuid() == 0) GTEST_SKIP() << "RLIMIT_NPROC does not hold root";
-  DrivenLauncher launcher({}, 1);
+  DrivenLauncher launcher({}, {.processes = 1});
   for (int i = 0; i < 3; ++i) {
     const auto events = launcher.start(launch_of({"/bin/true"})).finish();
     ASSERT_EQ(events.size(), 2u);

@@ -1,5 +1,6 @@
 // No process of a run outlives it, whatever it did; and nobody else is hurt. Every test runs with
-// the kernel as it is and, by GUARD_LANDLOCK_ABI_MAX, as if it had no signal scope.
+// the kernel as it is, as if it had no signal scope (GUARD_LANDLOCK_ABI_MAX), and as if it had no
+// user notification either.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -81,19 +82,28 @@ class Tree : public testing::TestWithParam<KillLayer> {
 
   const std::string marker_ = unique_marker();
   Bystander bystander_;
-  DrivenLauncher launcher_{environment()};
+  DrivenLauncher launcher_{environment(),
+                           {.no_user_notification = GetParam() == KillLayer::kSweep}};
 };
 
-INSTANTIATE_TEST_SUITE_P(Layers, Tree, testing::Values(KillLayer::kScope, KillLayer::kSweep),
-                         [](const auto& info) {
-                           return info.param == KillLayer::kScope ? "Scope" : "Sweep";
-                         });
+std::string name_of(const testing::TestParamInfo<KillLayer>& info) {
+  if (info.param == KillLayer::kScope) return "Scope";
+  return info.param == KillLayer::kGate ? "Gate" : "Sweep";
+}
 
-// What a walk of /proc cannot promise: it may lose the race against a chain of forks, a second
-// process cannot know the tree, and an unconfined program can signal its monitor.
+INSTANTIATE_TEST_SUITE_P(Layers, Tree,
+                         testing::Values(KillLayer::kScope, KillLayer::kGate, KillLayer::kSweep),
+                         name_of);
+
+// What a walk of /proc cannot promise: it may lose the race against a chain of forks.
+class CutOffTree : public Tree {};
+INSTANTIATE_TEST_SUITE_P(Layers, CutOffTree, testing::Values(KillLayer::kScope, KillLayer::kGate),
+                         name_of);
+
+// What only the scope can promise: a second process knows the tree, and an unconfined program cannot
+// signal its monitor.
 class ScopedTree : public Tree {};
-INSTANTIATE_TEST_SUITE_P(Layers, ScopedTree, testing::Values(KillLayer::kScope),
-                         [](const auto&) { return "Scope"; });
+INSTANTIATE_TEST_SUITE_P(Layers, ScopedTree, testing::Values(KillLayer::kScope), name_of);
 
 TEST_P(Tree, IsKilledByTheLayerThatTheKernelHas) {
   EXPECT_EQ(start_script("true").finish().back().kill_layer,
@@ -183,7 +193,7 @@ TEST_P(Tree, OfSiblingsMadeWithCloneParentDies) {
   EXPECT_EQ(run.finish().back().killed, 20u);
 }
 
-TEST_P(ScopedTree, OfChainsThatForkWithoutEndDies) {
+TEST_P(CutOffTree, OfChainsThatForkWithoutEndDies) {
   for (int round = 0; round < 5; ++round) {
     auto run = start("chain", 6);
     ASSERT_EQ(run.line(), "ready");
@@ -233,7 +243,7 @@ TEST_P(Tree, DiesWithItsMonitor) {
   EXPECT_EQ(start_script("true").finish().size(), 2u) << "the launcher works on";
 }
 
-TEST_P(ScopedTree, OfChainsDiesWithItsMonitor) {
+TEST_P(CutOffTree, OfChainsDiesWithItsMonitor) {
   auto run = start("chain", 6);
   EXPECT_EQ(run.line(), "ready");
   ::kill(run.monitor(), SIGKILL);
