@@ -1,7 +1,6 @@
 #include "daemon/daemon.h"
 
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,13 +43,6 @@ std::chrono::milliseconds connection_idle(const Config& config) {
                     kConnectionIdle);
 }
 
-// Children are the launcher and, after its death, what it left.
-void reap_children() {
-  int status = 0;
-  while (::waitpid(-1, &status, WNOHANG) > 0) {
-  }
-}
-
 }  // namespace
 
 Daemon::Daemon(Config config, Parts parts)
@@ -61,8 +53,13 @@ Daemon::Daemon(Config config, Parts parts)
       scratch_(std::move(parts.scratch)),
       preparation_(std::move(parts.kernel), std::move(parts.protected_folders), scratch_),
       workers_(kWorkers),
-      launcher_(loop_, std::move(parts.launcher), parts.open_files),
-      runs_({.loop = loop_, .workers = workers_, .launcher = launcher_}, preparation_),
+      orphans_(loop_, [this] { return keepers(); }),
+      launcher_(loop_, std::move(parts.launcher), parts.open_files, [this] { orphans_.hunt(); }),
+      runs_({.loop = loop_,
+             .workers = workers_,
+             .launcher = launcher_,
+             .orphaned = [this] { orphans_.hunt(); }},
+            preparation_),
       service_(loop_, workers_, runs_, preparation_),
       gate_(service_, cookie_ ? cookie_->text() : std::string()),
       acceptor_(
@@ -123,13 +120,19 @@ void Daemon::await_signals() {
 }
 
 void Daemon::on_signal(int number) {
-  if (number == SIGCHLD) return reap_children();
+  if (number == SIGCHLD) return orphans_.reap();
   spdlog::info("signal {}: {}", number, draining_ ? "ending at once" : "ending");
   if (draining_) {
     loop_.stop();
   } else {
     drain();
   }
+}
+
+std::optional<std::vector<pid_t>> Daemon::keepers() const {
+  auto pids = runs_.monitors();
+  if (pids && launcher_.pid() != 0) pids->push_back(launcher_.pid());
+  return pids;
 }
 
 // Also with a connection that was made a moment ago and not yet accepted it is not idle.
@@ -185,6 +188,7 @@ void Daemon::drain_step() {
 void Daemon::stop_calls() {
   stopping_ = true;
   acceptor_.stop();
+  orphans_.stop();
   launcher_.stop();
   bool stopped = false;
   loop_.restart();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,6 +19,7 @@
 #include "common/os/scratch_dir.h"
 #include "daemon/config.h"
 #include "daemon/launch/launcher_client.h"
+#include "daemon/launch/orphans.h"
 #include "daemon/runs/preparation.h"
 #include "daemon/runs/runs.h"
 #include "daemon/service/gate.h"
@@ -56,6 +58,7 @@ class Daemon {
   void admit(os::UniqueFd fd);
   void await_signals();
   void on_signal(int number);
+  std::optional<std::vector<pid_t>> keepers() const;
   void await_idleness();
   bool is_idle();
   void drain();
@@ -70,6 +73,7 @@ class Daemon {
   Preparation preparation_;
   boost::asio::io_context loop_{1};
   boost::asio::thread_pool workers_;
+  Orphans orphans_;
   LauncherClient launcher_;
   Runs runs_;
   Connections connections_;

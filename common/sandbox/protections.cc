@@ -132,6 +132,7 @@ class Verdicts {
       return not_asked(kThis, "nobody stays behind to kill what outlives the program");
     }
     if (abi_ >= 6) return enforced(kThis, "landlock");
+    // What else a run can get is known when it has started (daemon/runs/tree_kill_line.h).
     return weakened(kThis, "sweeps of /proc",
                     "a program that forks fast is hunted, not cut off at once; " +
                         kernel_with_abi(6) + " does that");

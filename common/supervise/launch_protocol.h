@@ -130,7 +130,7 @@ struct MonitorEvent {
   std::uint32_t stragglers = 0;
   std::uint64_t wall_us = 0, user_us = 0, system_us = 0, max_rss_bytes = 0;
   std::uint32_t kill_layer = 0;  // KillLayer that was proven for this run
-  std::uint32_t reserved = 0;
+  std::int32_t monitor = 0;      // its own pid
 };
 static_assert(sizeof(MonitorEvent) == 80);
 

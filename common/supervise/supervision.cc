@@ -323,6 +323,7 @@ KillLayer Supervision::kill_layer() const {
 void Supervision::report(MonitorEvent event) {
   if (!control_) return;
   event.kill_layer = static_cast<std::uint32_t>(kill_layer());
+  event.monitor = ::getpid();
   auto sent = send_event(control_.get(), event, true);
   if (sent || sent.error().os_errno != EAGAIN) return;
   if (event.kind == EventKind::kPassedOver) return;  // a note; the run matters more

@@ -116,8 +116,12 @@ Result<std::string> find_launcher() {
 }
 
 LauncherClient::LauncherClient(boost::asio::io_context& loop, std::string program,
-                               rlimit open_files)
-    : program_(std::move(program)), open_files_(open_files), socket_(loop), pause_(loop) {}
+                               rlimit open_files, std::function<void()> lost)
+    : program_(std::move(program)),
+      open_files_(open_files),
+      on_lost_(std::move(lost)),
+      socket_(loop),
+      pause_(loop) {}
 
 Result<> LauncherClient::start() { return spawn(); }
 
@@ -183,6 +187,7 @@ void LauncherClient::lost() {
   pid_ = 0;
   boost::system::error_code ignored;
   socket_.close(ignored);
+  on_lost_();
   const auto restart = [this](const boost::system::error_code& error) {
     if (error || stopped_) return;
     if (auto spawned = spawn(); !spawned) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,9 @@ class LauncherClient {
  public:
   // `program`: absolute. `open_files`: RLIMIT_NOFILE that the launcher, and so every run, starts
   // with; guardd raises its own.
-  LauncherClient(boost::asio::io_context& loop, std::string program, rlimit open_files);
+  // `lost`: called each time it has died, when another runs or is waited for.
+  LauncherClient(boost::asio::io_context& loop, std::string program, rlimit open_files,
+                 std::function<void()> lost);
   LauncherClient(const LauncherClient&) = delete;
 
   // Starts it for the first time: before there are other threads.
@@ -51,6 +54,7 @@ class LauncherClient {
 
   std::string program_;
   rlimit open_files_;
+  std::function<void()> on_lost_;
   boost::asio::posix::stream_descriptor socket_;
   boost::asio::steady_timer pause_;
   std::chrono::steady_clock::time_point started_;

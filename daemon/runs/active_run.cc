@@ -31,6 +31,7 @@ ActiveRun::ActiveRun(const Surroundings& around, std::string id, Admission::Plac
     : loop_(around.loop),
       workers_(around.workers),
       launcher_(around.launcher),
+      orphaned_(around.orphaned),
       id_(std::move(id)),
       place_(std::move(place)),
       told_(std::move(told)),
@@ -101,6 +102,7 @@ void ActiveRun::hear_monitor() {
     }
     if (received->ended) return supervisor_lost();
     if (!received->message) break;
+    monitor_ = received->message->monitor;
     const auto before = state_->phase();
     state_->on_monitor(*received->message);
     if (state_->phase() == RunState::Phase::kEnded) return tree_is_dead();
@@ -117,11 +119,18 @@ void ActiveRun::supervisor_lost() {
   boost::system::error_code ignored;
   control_.close(ignored);
   state_->on_supervisor_lost();
+  orphaned_();
   patience_.expires_after(kPatience);
   patience_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (!error) self->tree_is_dead();
   });
   proceed();
+}
+
+std::optional<pid_t> ActiveRun::monitor() const {
+  if (!control_.is_open()) return 0;
+  if (monitor_ == 0) return std::nullopt;
+  return monitor_;
 }
 
 void ActiveRun::tree_is_dead() {

@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
     boost::asio::io_context& loop;
     boost::asio::thread_pool& workers;  // private folders are removed there
     LauncherClient& launcher;
+    std::function<void()> orphaned;  // a monitor was lost
   };
 
   // Called at most once each, whether anybody watches or not.
@@ -59,6 +61,8 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
 
   const std::string& id() const { return id_; }
   const RunState& state() const { return *state_; }
+  // Its pid, 0 when there is none any more; nothing while it has not spoken yet.
+  std::optional<pid_t> monitor() const;
 
   // Hands the run to a monitor. On an error nothing ran, and neither the watcher nor `told`
   // will hear of it.
@@ -97,6 +101,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   boost::asio::io_context& loop_;
   boost::asio::thread_pool& workers_;
   LauncherClient& launcher_;
+  std::function<void()> orphaned_;
   std::string id_;
   Admission::Place place_;
   Told told_;
@@ -105,6 +110,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   bool watcher_busy_ = false;
   std::unique_ptr<RunState> state_;
   boost::asio::posix::stream_descriptor control_;
+  pid_t monitor_ = 0;
   boost::asio::steady_timer patience_;  // with pipes that stay open after the supervisor was lost
   std::shared_ptr<InputPipe> input_;
   std::array<std::shared_ptr<OutputPipe>, 2> output_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/visible.h"
+#include "daemon/runs/tree_kill_line.h"
 
 namespace guard::daemon {
 namespace {
@@ -36,6 +37,7 @@ void RunState::on_monitor(const supervise::MonitorEvent& event) {
       phase_ = Phase::kRunning;
       started_ = true;
       pid_ = event.pid;
+      tell_tree_kill(static_cast<supervise::KillLayer>(event.kill_layer), facts_.report);
       return;
     case EventKind::kPassedOver:
       notes_.push_back("passed over '" + visible(candidate(event.index)) +

@@ -75,6 +75,16 @@ void Runs::nothing_ran(Start& start, Error why) {
   start.launched(std::unexpected(std::move(why)));
 }
 
+std::optional<std::vector<pid_t>> Runs::monitors() const {
+  std::vector<pid_t> pids;
+  for (const auto& run : registry_.living()) {
+    const auto pid = run->monitor();
+    if (!pid) return std::nullopt;
+    if (*pid > 0) pids.push_back(*pid);
+  }
+  return pids;
+}
+
 void Runs::stop_all(run::Reason reason, ActiveRun::Manner manner) {
   for (const auto& run : registry_.living()) run->stop(reason, manner);
 }

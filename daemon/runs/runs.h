@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ class Runs {
   void close() { closed_ = true; }
   void stop_all(run::Reason reason, ActiveRun::Manner manner);
   bool empty() const { return registry_.empty(); }
+  // Of all runs; nothing while one's is not known yet.
+  std::optional<std::vector<pid_t>> monitors() const;
 
  private:
   struct Start;  // between admission and launch

@@ -1,8 +1,11 @@
 """No process of a run outlives its result, whatever the run did to its sessions, groups and parents,
 on every way that the kernel leaves us to kill it."""
+import errno
+import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
@@ -11,10 +14,11 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import failing_calls  # noqa: E402
 import guardtest  # noqa: E402
 
 PYTHON = guardtest.PYTHON
-SCOPE_ABI = 6  # below it, the monitor walks /proc instead of signalling its own domain
+SCOPE_ABI = 6  # below it, the monitor cannot signal its own domain
 
 
 def setUpModule():
@@ -23,14 +27,16 @@ def setUpModule():
 
 
 class Tree:
-    """The tests of both layers. ENV is the daemon's."""
+    """The tests of every layer, which TREE_KILL names in reports. ENV and BEFORE are the daemon's."""
+
+    BEFORE = None
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         folder = tempfile.mkdtemp(prefix="guardd-")
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.guardd = guardtest.Daemon(folder, env=cls.ENV)
+        cls.guardd = guardtest.Daemon(folder, env=cls.ENV, preexec_fn=cls.BEFORE)
         cls.addClassCleanup(cls.guardd.stop)
 
     def setUp(self):
@@ -70,6 +76,13 @@ class Tree:
     def shell(self, script, *flags, **how):
         return self.guard(["/bin/sh", "-c", script, self.marker], *flags, **how)
 
+    def test_the_report_of_a_run_names_its_layer(self):
+        result = self.shell(":", "--json")
+        self.assertEqual(result.rc, 0, result)
+        events = {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+        lines = {line["name"]: line for line in events["started"]["report"]["protections"]}
+        self.assertEqual(lines["tree_kill"]["by"], self.TREE_KILL, lines["tree_kill"])
+
     def test_bombs_of_three_hundred_end_within_their_second_twenty_times_in_a_row(self):
         seconds = []
         for turn in range(20):
@@ -87,6 +100,44 @@ class Tree:
         result = self.forker("leave", 5)
         self.assertEqual(result.rc, 3, result)
         self.assertEqual(self.survivors(), [])
+
+    def started(self, script, *flags):
+        """A run that goes on, and has said "up"."""
+        client = guardtest.Popen(
+            [guardtest.BIN / "guardctl", "run", *self.FLAGS, *flags, "--", "/bin/sh", "-c", script],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=guardtest.environment(GUARDD_SOCKET=self.guardd.socket))
+        self.addCleanup(client.__exit__, None, None, None)
+        self.addCleanup(client.kill)
+        self.assertEqual(client.stdout.readline(), b"up\n")
+        return client
+
+    def monitor(self):
+        """Of the one run that has our marker in its environment."""
+        parents = [pid for pid in guardtest.descendants(self.guardd.pid)
+                   if guardtest.comm(pid) == "guard-monitor"
+                   and set(guardtest.descendants(pid))
+                   & set(guardtest.processes_with_env_marker(self.marker))]
+        self.assertEqual(len(parents), 1)
+        return parents[0]
+
+    def test_a_run_whose_launcher_and_monitor_are_killed_dies_and_the_others_live_on(self):
+        other = self.started("echo up; read line; echo $line")
+        doomed = self.started("setsid sleep 300 & sleep 300 & echo up; wait",
+                              "--env", f"MARKER={self.marker}")
+        monitor = self.monitor()
+        for pid in guardtest.descendants(self.guardd.pid):
+            if guardtest.comm(pid) == "guard-launcher":
+                os.kill(pid, signal.SIGKILL)
+        os.kill(monitor, signal.SIGKILL)
+        self.assertEqual(doomed.wait(10), guardtest.GUARD_FAILED)
+        self.assertTrue(guardtest.wait_until(
+            lambda: not guardtest.processes_with_env_marker(self.marker)))
+        other.stdin.write(b"on\n")
+        other.stdin.close()
+        self.assertEqual((other.stdout.read(), other.wait(10)), (b"on\n", 0))
+        # One that died young is started again after a pause.
+        self.assertTrue(guardtest.wait_until(lambda: self.shell("echo again").out == "again\n"))
 
     def test_stopped_processes_die(self):
         result = self.forker("stopped", 20, "--timeout", "0.5s")
@@ -178,10 +229,8 @@ class Tree:
         self.assertRan(listing, 0, b"0\n1\n2\n3\n")  # 3 is what ls reads
 
 
-@guardtest.needs_landlock_abi(SCOPE_ABI, "the kill of a domain")
-class ByScope(Tree, guardtest.TestCase):
-    ENV, FLAGS = {}, ()
-    PATIENCE = 1.5
+class CutOff(Tree):
+    """What only a layer that leaves nowhere to go to can do."""
 
     def test_chains_that_fork_without_end_die(self):
         for _ in range(3):
@@ -190,8 +239,36 @@ class ByScope(Tree, guardtest.TestCase):
             self.assertEqual(self.survivors(), [])
 
 
-class BySweep(Tree, guardtest.TestCase):
+@guardtest.needs_landlock_abi(SCOPE_ABI, "the kill of a domain")
+class ByScope(CutOff, guardtest.TestCase):
+    TREE_KILL = "landlock"
+    ENV, FLAGS = {}, ()
+    PATIENCE = 1.5
+
+
+class ByGroupGate(CutOff, guardtest.TestCase):
+    TREE_KILL = "group gate"
     ENV, FLAGS = {"GUARD_LANDLOCK_ABI_MAX": "2"}, ("--best-effort",)
+    PATIENCE = 2
+
+    def test_sessions_and_groups_are_made_as_ever(self):
+        script = ("set -e -m\n"
+                  "setsid -w sh -c 'test $(cut -d\\  -f6 /proc/$$/stat) = $$ && echo session'\n"
+                  "sh -c 'test $(cut -d\\  -f5 /proc/$$/stat) = $$ && echo group'\n")
+        result = self.guard(["/bin/bash", "-c", script, self.marker], "--allow-read", "/proc")
+        self.assertRan(result, 0, b"session\ngroup\n")
+
+    def test_a_shell_that_minds_its_background_jobs_forks_as_ever(self):
+        # Its SIGCHLD handler is without SA_RESTART: a fork that waits for an answer would fail.
+        script = ("i=0; while [ $i -lt 500 ]; do /bin/true & i=$((i+1)); done; wait; echo all\n")
+        self.assertRan(self.shell(script), 0, b"all\n")
+
+
+class BySweep(Tree, guardtest.TestCase):
+    TREE_KILL = "sweeps of /proc"
+    ENV, FLAGS = {"GUARD_LANDLOCK_ABI_MAX": "2"}, ("--best-effort",)
+    # No user notification, as before Linux 5.0.
+    BEFORE = failing_calls.failing(("seccomp", errno.EINVAL, 3))  # SECCOMP_GET_NOTIF_SIZES
     PATIENCE = 2.5  # the walk races against fork
 
 

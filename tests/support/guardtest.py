@@ -250,7 +250,7 @@ class Daemon:
     """A guardd of our own, on a socket in `folder` (made, 0700). Listens when made; a context
     manager that stops it. `under`: the command that executes it, if any."""
 
-    def __init__(self, folder, *flags, env=None, under=()):
+    def __init__(self, folder, *flags, env=None, under=(), **popen):
         folder = pathlib.Path(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.socket = folder / "guardd.sock"
@@ -262,7 +262,7 @@ class Daemon:
                     [*under, BIN / "guardd", "--socket", self.socket, "--ready-fd", str(writer),
                      *flags],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[writer],
-                    env=environment(**(env or {})), process_group=0)
+                    env=environment(**(env or {})), process_group=0, **popen)
             os.close(writer)
             writer = -1
             self._await_ready(reader)

@@ -1,0 +1,55 @@
+#include "daemon/runs/tree_kill_line.h"
+
+#include <utility>
+
+#include "common/sandbox/protections.h"
+
+namespace guard::daemon {
+namespace {
+
+using sandbox::Protection;
+using sandbox::ProtectionLine;
+using sandbox::Status;
+using supervise::KillLayer;
+
+constexpr int kScopeAbi = 6;
+
+ProtectionLine line_of(KillLayer layer) {
+  constexpr Protection kThis = Protection::kTreeKill;
+  switch (layer) {
+    case KillLayer::kScope:
+      return {kThis, Status::kEnforced, "landlock", {}};
+    case KillLayer::kGate:
+      return {kThis, Status::kWeakened, "group gate",
+              "a program that kills guardd, its launcher and its monitor outlives them; " +
+                  sandbox::kernel_with_abi(kScopeAbi) + " refuses it those signals"};
+    case KillLayer::kSweep:
+      break;
+  }
+  return {kThis, Status::kWeakened, "sweeps of /proc",
+          "a program that forks fast is hunted, not cut off at once; " +
+              sandbox::kernel_with_abi(kScopeAbi) + " does that"};
+}
+
+}  // namespace
+
+std::string_view name_of(KillLayer layer) {
+  switch (layer) {
+    case KillLayer::kScope:
+      return "landlock scope";
+    case KillLayer::kGate:
+      return "group gate";
+    case KillLayer::kSweep:
+      return "sweep";
+  }
+  std::unreachable();
+}
+
+void tell_tree_kill(KillLayer proven, sandbox::Report& report) {
+  for (ProtectionLine& line : report.protections) {
+    if (line.protection == Protection::kTreeKill && line.status != Status::kNotAsked)
+      line = line_of(proven);
+  }
+}
+
+}  // namespace guard::daemon
