@@ -1,7 +1,5 @@
 #include "daemon/runs/tree_kill_line.h"
 
-#include <utility>
-
 #include "common/sandbox/protections.h"
 
 namespace guard::daemon {
@@ -32,18 +30,6 @@ ProtectionLine line_of(KillLayer layer) {
 }
 
 }  // namespace
-
-std::string_view name_of(KillLayer layer) {
-  switch (layer) {
-    case KillLayer::kScope:
-      return "landlock scope";
-    case KillLayer::kGate:
-      return "group gate";
-    case KillLayer::kSweep:
-      return "sweep";
-  }
-  std::unreachable();
-}
 
 void tell_tree_kill(KillLayer proven, sandbox::Report& report) {
   for (ProtectionLine& line : report.protections) {

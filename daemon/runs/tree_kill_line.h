@@ -6,9 +6,6 @@
 
 namespace guard::daemon {
 
-// "landlock scope", "group gate", "sweep": what the API calls them.
-std::string_view name_of(supervise::KillLayer layer);
-
 // Before a run, compile() can only say what the kernel should give. Here is what was proven for this
 // one. A report of a run that is not confined stays as it is.
 void tell_tree_kill(supervise::KillLayer proven, sandbox::Report& report);

@@ -56,6 +56,29 @@ TEST(RunState, GoesFromStartingToRunningToEnded) {
   EXPECT_EQ(result.reason, Reason::kExited);
 }
 
+TEST(RunState, ReportOfTheStartTellsTheKillLayerThatWasProven) {
+  using supervise::KillLayer;
+  const auto told = [](KillLayer layer, sandbox::Status predicted) {
+    sandbox::Report report;
+    report.protections = {{sandbox::Protection::kSignals, sandbox::Status::kEnforced, "landlock", {}},
+                          {sandbox::Protection::kTreeKill, predicted, "as predicted", {}}};
+    RunState run({.program = "tool", .cwd = "/", .candidates = {}, .limits = {}, .report = report});
+    auto event = started();
+    event.kill_layer = static_cast<std::uint32_t>(layer);
+    run.on_monitor(event);
+    const auto lines = run.take_started()->report.protections;
+    EXPECT_EQ(lines[0], report.protections[0]);
+    return std::pair(lines[1].status, lines[1].by);
+  };
+  using enum sandbox::Status;
+  EXPECT_EQ(told(KillLayer::kScope, kEnforced), std::pair(kEnforced, std::string("landlock")));
+  EXPECT_EQ(told(KillLayer::kGate, kWeakened), std::pair(kWeakened, std::string("group gate")));
+  EXPECT_EQ(told(KillLayer::kSweep, kEnforced),
+            std::pair(kWeakened, std::string("sweeps of /proc")))
+      << "a scope that was not proven";
+  EXPECT_EQ(told(KillLayer::kScope, kNotAsked).second, "as predicted");
+}
+
 TEST(RunState, StartedIsToldOnceAlsoWhenTheEndIsKnownAlready) {
   RunState run = state();
   run.on_monitor(started());
