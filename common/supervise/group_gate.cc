@@ -70,8 +70,8 @@ long load_group_gate(const sock_fprog& filter) noexcept {
       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
   long listener = raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, patient, &filter);
   if (listener == -EINVAL)
-    listener = raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                           SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+    listener = raw_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                           &filter);
   return listener;
 }
 

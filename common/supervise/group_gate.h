@@ -1,11 +1,11 @@
 // L2, where the kernel cannot scope signals: no new process groups at the end of a run.
 //
 // kill(-group) is atomic: the kernel walks the group under the lock that fork(2) needs, so nobody
-// in it forks away. What escapes it is whoever makes a group of his own. So a filter of the run asks
-// the monitor at every setsid(2) and setpgid(2) (SECCOMP_RET_USER_NOTIF, Linux 5.5), and it says
-// "go on": it gates, it judges nothing, so that what lies in the program's memory does not matter.
-// When the run has to end it says nothing any more. The groups are then those that there are, each
-// dies for good at its one kill, and kill_group_of() finds them all.
+// in it forks away. What escapes it is whoever makes a group of his own. So a filter of the run
+// asks the monitor at every setsid(2) and setpgid(2) (SECCOMP_RET_USER_NOTIF, Linux 5.5), and it
+// says "go on": it gates, it judges nothing, so that what lies in the program's memory does not
+// matter. When the run has to end it says nothing any more. The groups are then those that there
+// are, each dies for good at its one kill, and kill_group_of() finds them all.
 //
 // fork(2) itself is not gated: a signal whose handler was installed without SA_RESTART interrupts a
 // call that waits for its answer, and no program expects EINTR from fork. A shell that minds its

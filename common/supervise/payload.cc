@@ -93,8 +93,8 @@ Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::Unique
   GUARD_TRY(lift(at(LaunchFd::kResult), payload.result_));
   GUARD_TRY(lift(at(LaunchFd::kCwd), payload.cwd_));
   GUARD_TRY(lift(records.get(), payload.records_));
-  GUARD_TRY(lift(launch.confine ? at(LaunchFd::kRuleset) : custody.scope_ruleset,
-                 payload.ruleset_));
+  GUARD_TRY(
+      lift(launch.confine ? at(LaunchFd::kRuleset) : custody.scope_ruleset, payload.ruleset_));
   if (custody.gated) {
     GUARD_ASSIGN(payload.gate_, group_gate_filter(seccomp::kHostArch));
   }

@@ -74,10 +74,9 @@ Result<> Supervision::start(Handover handover) {
   GUARD_ASSIGN(child_signals_, open_child_signals());
   GUARD_ASSIGN(launch_, read_launch(handover));
   GUARD_ASSIGN(auto records, os::seqpacket_pair());
-  GUARD_ASSIGN(
-      const Payload payload,
-      Payload::prepare(launch_, std::move(handover.fds), std::move(records.second),
-                       {.scope_ruleset = scope_ruleset_, .gated = !scope_.proven()}));
+  GUARD_ASSIGN(const Payload payload,
+               Payload::prepare(launch_, std::move(handover.fds), std::move(records.second),
+                                {.scope_ruleset = scope_ruleset_, .gated = !scope_.proven()}));
   forked_at_ = os::now();
   leader_ = ::fork();
   if (leader_ < 0) {
@@ -223,8 +222,8 @@ std::size_t Supervision::strike(int signal) const {
   return 0;
 }
 
-// Kills first, reaps then; nobody is let through the gate any more. No child left means nobody left: every process of the run has an
-// ancestor that is our child.
+// Kills first, reaps then; nobody is let through the gate any more. No child left means nobody
+// left: every process of the run has an ancestor that is our child.
 void Supervision::end_tree() {
   const os::Instant deadline = os::now() + kTreeKillBound;
   bool strike_again = true;
@@ -256,8 +255,7 @@ bool Supervision::reap(int which) {
   for (;;) {
     int status = 0;
     siginfo_t next{};
-    if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | which) != 0)
-      return errno == ECHILD;
+    if (::waitid(P_ALL, 0, &next, WEXITED | WNOHANG | WNOWAIT | which) != 0) return errno == ECHILD;
     if (next.si_pid == 0) return false;
     if (ending_tree_ && !scope_.proven()) kill_group_of(next.si_pid);
     const pid_t pid = ::waitpid(next.si_pid, &status, which);

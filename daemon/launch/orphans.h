@@ -33,8 +33,8 @@ class Orphans {
   // At SIGCHLD. What is left of an orphan's process group goes with it.
   void reap();
 
-  // A launcher or a monitor was lost. Sweeps, a stroke at a time, until two in a row find nobody, or
-  // for kBound.
+  // A launcher or a monitor was lost. Sweeps, a stroke at a time, until two in a row find nobody,
+  // or for kBound.
   void hunt();
   void stop();  // for good: the launcher ends now because it was told to
 

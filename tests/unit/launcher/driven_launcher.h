@@ -46,7 +46,7 @@ class DrivenRun {
 class DrivenLauncher {
  public:
   struct Hardship {
-    unsigned processes = 0;           // RLIMIT_NPROC, 0 for none
+    unsigned processes = 0;             // RLIMIT_NPROC, 0 for none
     bool no_user_notification = false;  // as on a kernel before 5.0
   };
   // `environment`: NAME=value, besides the secret.

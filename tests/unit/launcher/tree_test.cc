@@ -100,8 +100,8 @@ class CutOffTree : public Tree {};
 INSTANTIATE_TEST_SUITE_P(Layers, CutOffTree, testing::Values(KillLayer::kScope, KillLayer::kGate),
                          name_of);
 
-// What only the scope can promise: a second process knows the tree, and an unconfined program cannot
-// signal its monitor.
+// What only the scope can promise: a second process knows the tree, and an unconfined program
+// cannot signal its monitor.
 class ScopedTree : public Tree {};
 INSTANTIATE_TEST_SUITE_P(Layers, ScopedTree, testing::Values(KillLayer::kScope), name_of);
 

@@ -60,8 +60,9 @@ TEST(RunState, ReportOfTheStartTellsTheKillLayerThatWasProven) {
   using supervise::KillLayer;
   const auto told = [](KillLayer layer, sandbox::Status predicted) {
     sandbox::Report report;
-    report.protections = {{sandbox::Protection::kSignals, sandbox::Status::kEnforced, "landlock", {}},
-                          {sandbox::Protection::kTreeKill, predicted, "as predicted", {}}};
+    report.protections = {
+        {sandbox::Protection::kSignals, sandbox::Status::kEnforced, "landlock", {}},
+        {sandbox::Protection::kTreeKill, predicted, "as predicted", {}}};
     RunState run({.program = "tool", .cwd = "/", .candidates = {}, .limits = {}, .report = report});
     auto event = started();
     event.kill_layer = static_cast<std::uint32_t>(layer);
