@@ -43,6 +43,7 @@ class Daemon {
     ServiceManager manager;
     std::string launcher;  // the program
     rlimit open_files;     // of the launcher and the runs
+    os::UniqueFd cgroups;  // where runs get control groups, or none
     sandbox::KernelSupport kernel;
     sandbox::Protected protected_folders;
     os::ScratchRoot scratch;

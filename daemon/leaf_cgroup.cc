@@ -32,14 +32,15 @@ Result<std::string> own_group() {
 
 }  // namespace
 
-Result<> enter_leaf_cgroup() {
+Result<os::UniqueFd> enter_leaf_cgroup() {
   GUARD_ASSIGN(const std::string group, own_group());
   const std::string leaf = group + "/guardd";
   if (::mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) {
     return os_failure("mkdir '" + visible(leaf) + "'");
   }
   GUARD_ASSIGN(const os::UniqueFd processes, os::open(leaf + "/cgroup.procs", O_WRONLY));
-  return os::write_all(processes.get(), "0\n");  // 0: the writer
+  GUARD_TRY(os::write_all(processes.get(), "0\n"));  // 0: the writer
+  return os::open(group, O_RDONLY | O_DIRECTORY);
 }
 
 }  // namespace guard::daemon

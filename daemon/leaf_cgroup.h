@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/base/result.h"
+#include "common/os/unique_fd.h"
 
 namespace guard::daemon {
 
@@ -9,7 +10,8 @@ namespace guard::daemon {
 // Groups for others can be made beside it then: a group that holds processes gives no controllers
 // to those below it (cgroups(7), "no internal processes"). Only for a group that is delegated, as
 // by systemd's Delegate=yes: any other belongs to whoever made it. An error takes nothing from what
-// is enforced.
-Result<> enter_leaf_cgroup();
+// is enforced. Returns the folder of the
+// group itself, where groups of runs can be made.
+Result<os::UniqueFd> enter_leaf_cgroup();
 
 }  // namespace guard::daemon

@@ -10,6 +10,7 @@
 #include "common/base/visible.h"
 #include "common/os/peer.h"
 #include "common/os/runtime_dir.h"
+#include "common/supervise/run_cgroup.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/leaf_cgroup.h"
@@ -46,8 +47,12 @@ Result<> run(Config config) {
     cookie.emplace(std::move(made));
     spdlog::info("this kernel cannot pin callers (SO_PEERPIDFD): calls need guardd.cookie");
   }
+  os::UniqueFd cgroups;
   if (config.leaf_cgroup) {
-    if (const auto entered = enter_leaf_cgroup(); !entered) {
+    if (auto entered = enter_leaf_cgroup(); entered) {
+      cgroups = *std::move(entered);
+      supervise::end_stale_cgroups(cgroups.get());
+    } else {
       spdlog::warn("--leaf-cgroup: {}", entered.error().message());
     }
   }
@@ -61,6 +66,7 @@ Result<> run(Config config) {
                                     .manager = std::move(activation.manager),
                                     .launcher = std::move(launcher),
                                     .open_files = raise_open_files(),
+                                    .cgroups = std::move(cgroups),
                                     .kernel = std::move(kernel),
                                     .protected_folders = {os::protected_folders(socket)},
                                     .scratch = std::move(scratch)});

@@ -30,10 +30,12 @@ namespace guard::supervise {
 
 inline constexpr std::uint32_t kLaunchMagic = 0x4c647247;  // "GrdL"
 inline constexpr std::uint32_t kProtocolVersion = 1;
-// guardd starts `guard-launcher` without arguments, its end of the launch socket as this
+// guardd starts `guard-launcher` with its end of the launch socket as this
 // descriptor, standard input and output /dev/null, standard error guardd's own, in a session of its
 // own.
 inline constexpr int kLauncherSocket = 3;
+inline constexpr int kLauncherCgroups =
+    4;  // --cgroup-fd: a folder for run_cgroup.h, if there is one
 inline constexpr std::size_t kMaxBlockBytes = 4u << 20;
 
 // The descriptors that travel with a Launch, in this order. An absent optional one is /dev/null's
@@ -135,9 +137,10 @@ struct MonitorEvent {
 static_assert(sizeof(MonitorEvent) == 80);
 
 enum class KillLayer : std::uint32_t {
-  kScope = 1,  // L1: kill(-1) from the outer Landlock domain, interlock proven
-  kGate = 2,   // L2: no new process groups (group_gate.h), each killed whole
-  kSweep = 3,  // L3: walk of /proc from the subreaper, until two sweeps are empty
+  kScope = 1,   // L1: kill(-1) from the outer Landlock domain, interlock proven
+  kGate = 2,    // L2: no new process groups (group_gate.h), each killed whole
+  kCgroup = 4,  // L1': cgroup.kill of a control group of its own (run_cgroup.h)
+  kSweep = 3,   // L3: walk of /proc from the subreaper, until two sweeps are empty
 };
 
 // guardd → monitor.

@@ -24,8 +24,8 @@ bool stand_apart(const MonitorSeat& seat) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   // Nothing of the launcher's: neither its other monitors' sockets nor its standard error.
-  return os::close_all_but({0, seat.socket, seat.scope_ruleset}).has_value() && ::dup2(0, 1) == 1 &&
-         ::dup2(0, 2) == 2 && ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+  return os::close_all_but({0, seat.socket, seat.scope_ruleset, seat.cgroups}).has_value() &&
+         ::dup2(0, 1) == 1 && ::dup2(0, 2) == 2 && ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void live_as_monitor(const MonitorSeat& seat) {
   auto launch = receive_launch(seat.socket);
   if (!launch) ::_exit(1);   // its control socket is closed with it: guardd sees that
   if (!*launch) ::_exit(0);  // the launcher is gone; the warden follows
-  Supervision supervision(scope, std::move(warden), seat.scope_ruleset);
+  Supervision supervision(scope, std::move(warden), seat.scope_ruleset, seat.cgroups);
   ::_exit(supervision.run(**std::move(launch)) ? 0 : 1);
 }
 

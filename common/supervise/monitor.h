@@ -13,11 +13,12 @@
 
 namespace guard::supervise {
 
-// What a monitor is given by its launcher. All three are borrowed.
+// What a monitor is given by its launcher. All are borrowed.
 struct MonitorSeat {
   int socket = -1;         // the Launch comes here; stays open, so its end tells the launcher that
                            // monitor and warden are gone
   int scope_ruleset = -1;  // landlock::signal_scope_ruleset(), or -1: KillLayer::kSweep
+  int cgroups = -1;        // the folder for the run's control group, or -1
   pid_t guardd = 0;        // living outsiders, for the proof of KillScope
   pid_t launcher = 0;
 };

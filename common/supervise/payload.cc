@@ -26,7 +26,8 @@ constexpr int kResultFd = 3;
 constexpr int kRecordsFd = 4;
 constexpr int kRulesetFd = 5;
 constexpr int kCanaryFd = 6;
-constexpr int kFirstUnused = 7;
+constexpr int kCgroupFd = 7;
+constexpr int kFirstUnused = 8;
 constexpr int kFirstSource = 16;
 
 constexpr int kLastSignal = 64;
@@ -95,6 +96,7 @@ Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::Unique
   GUARD_TRY(lift(records.get(), payload.records_));
   GUARD_TRY(
       lift(launch.confine ? at(LaunchFd::kRuleset) : custody.scope_ruleset, payload.ruleset_));
+  GUARD_TRY(lift(custody.cgroup_door, payload.cgroup_));
   if (custody.gated) {
     GUARD_ASSIGN(payload.gate_, group_gate_filter(seccomp::kHostArch));
   }
@@ -115,6 +117,7 @@ Result<Payload> Payload::prepare(const Launch& launch, LaunchFds fds, os::Unique
 void Payload::run() const noexcept {
   arrange_descriptors();
   leave_the_monitor();
+  if (cgroup_) enter_cgroup();
   if (!gate_.empty()) close_gate();
   put_sandbox_on();
   execute();
@@ -130,7 +133,8 @@ void Payload::arrange_descriptors() const noexcept {
                         {stderr_.get(), 2, 0},
                         {result_.get(), kResultFd, 0},
                         {ruleset_.get(), kRulesetFd, O_CLOEXEC},
-                        {canary_.get(), kCanaryFd, O_CLOEXEC}};
+                        {canary_.get(), kCanaryFd, O_CLOEXEC},
+                        {cgroup_.get(), kCgroupFd, O_CLOEXEC}};
   for (const auto& [from, to, flags] : moves) {
     if (from < 0) {
       raw_syscall(SYS_close, to);
@@ -164,6 +168,13 @@ void Payload::leave_the_monitor() const noexcept {
     raw_syscall(SYS_rt_sigaction, signal, by_default, nullptr, kKernelSigsetBytes);
   const std::uint64_t none = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kKernelSigsetBytes);
+}
+
+// Where it cannot be entered, the run goes on without.
+void Payload::enter_cgroup() const noexcept {
+  constexpr char kMyself[] = "0";
+  if (raw_syscall(SYS_write, kCgroupFd, kMyself, 1) == 1) send({.kind = RecordKind::kInCgroup});
+  raw_syscall(SYS_close, kCgroupFd);
 }
 
 // Before the sandbox, whose filter refuses listeners. Where the kernel, or a filter that we are

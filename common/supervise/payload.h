@@ -20,9 +20,10 @@ namespace guard::supervise {
 enum class RecordKind : std::uint32_t {
   kTrying = 1,  // candidate `index` is executed now
   kPassedOver =
-      2,        // it could not be (`error`) and there is another; not sent for what is not there
-  kFailed = 3,  // the last record: stage, error, index, axis; the child exits
-  kGate = 4,    // with the listener of its group gate (group_gate.h)
+      2,          // it could not be (`error`) and there is another; not sent for what is not there
+  kFailed = 3,    // the last record: stage, error, index, axis; the child exits
+  kGate = 4,      // with the listener of its group gate (group_gate.h)
+  kInCgroup = 5,  // it is in its control group now (run_cgroup.h)
 };
 
 // One record, one datagram.
@@ -40,6 +41,7 @@ class Payload {
     int scope_ruleset = -1;  // put on a program that is not confined, so that it too cannot signal
                              // its monitor
     bool gated = false;      // by a GroupGate, if the kernel lets us
+    int cgroup_door = -1;    // RunCgroup::door(); borrowed
   };
   // Borrows `launch`, takes the descriptors. `records`: SOCK_SEQPACKET.
   static Result<Payload> prepare(const Launch& launch, LaunchFds fds, os::UniqueFd records,
@@ -52,6 +54,7 @@ class Payload {
   Payload() = default;
   void arrange_descriptors() const noexcept;
   void leave_the_monitor() const noexcept;
+  void enter_cgroup() const noexcept;
   void close_gate() const noexcept;
   void put_sandbox_on() const noexcept;
   [[noreturn]] void execute() const noexcept;
@@ -64,7 +67,7 @@ class Payload {
   sandbox::Orders orders_;
   seccomp::Program gate_;  // empty: none
   // All numbered above what run() assigns, so that no order of dup3 overwrites a source.
-  os::UniqueFd stdin_, stdout_, stderr_, result_, cwd_, records_, ruleset_, canary_;
+  os::UniqueFd stdin_, stdout_, stderr_, result_, cwd_, records_, ruleset_, canary_, cgroup_;
 };
 
 }  // namespace guard::supervise

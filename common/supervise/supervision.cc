@@ -63,6 +63,7 @@ bool Supervision::run(Handover handover) {
     forked_at_ = ended_at_ = os::now();
   }
   end_tree();
+  cgroup_.remove();
   report_start();
   report_finish();
   return stragglers_ == 0;
@@ -73,10 +74,13 @@ bool Supervision::run(Handover handover) {
 Result<> Supervision::start(Handover handover) {
   GUARD_ASSIGN(child_signals_, open_child_signals());
   GUARD_ASSIGN(launch_, read_launch(handover));
+  if (!scope_.proven()) cgroup_ = RunCgroup::make(cgroups_);
   GUARD_ASSIGN(auto records, os::seqpacket_pair());
   GUARD_ASSIGN(const Payload payload,
                Payload::prepare(launch_, std::move(handover.fds), std::move(records.second),
-                                {.scope_ruleset = scope_ruleset_, .gated = !scope_.proven()}));
+                                {.scope_ruleset = scope_ruleset_,
+                                 .gated = !scope_.proven() && cgroup_.door() < 0,
+                                 .cgroup_door = cgroup_.door()}));
   forked_at_ = os::now();
   leader_ = ::fork();
   if (leader_ < 0) {
@@ -155,6 +159,7 @@ void Supervision::take_records() {
     std::memcpy(&record, packet->bytes.data(), sizeof record);
     if (record.kind == RecordKind::kGate && packet->fds.size() == 1)
       gate_.take(std::move(packet->fds[0]));
+    if (record.kind == RecordKind::kInCgroup) cgroup_.prove(leader_);
     trying_ = record.kind == RecordKind::kTrying;
     if (record.kind == RecordKind::kFailed) failed_ = record;
     if (record.kind == RecordKind::kPassedOver)
@@ -217,6 +222,7 @@ void Supervision::end(EndCause cause) {
 }
 
 std::size_t Supervision::strike(int signal) const {
+  if (signal == SIGKILL) cgroup_.kill();
   if (!scope_.proven()) return sweep(signal, {});
   scope_.signal_all(signal);  // the warden, with all signals blocked, feels SIGKILL only
   return 0;
@@ -315,6 +321,7 @@ void Supervision::report_finish() {
 
 KillLayer Supervision::kill_layer() const {
   if (scope_.proven()) return KillLayer::kScope;
+  if (cgroup_.proven()) return KillLayer::kCgroup;
   return gate_.proven() ? KillLayer::kGate : KillLayer::kSweep;
 }
 

@@ -10,6 +10,7 @@
 #include "common/supervise/group_gate.h"
 #include "common/supervise/launch_protocol.h"
 #include "common/supervise/payload.h"
+#include "common/supervise/run_cgroup.h"
 #include "common/supervise/tree_kill.h"
 #include "common/supervise/warden.h"
 
@@ -19,8 +20,12 @@ namespace guard::supervise {
 // warden. Events go out in the order of EventKind; kFinished is always sent, once, last.
 class Supervision {
  public:
-  Supervision(const KillScope& scope, Warden warden, int scope_ruleset)
-      : scope_(scope), warden_(std::move(warden)), scope_ruleset_(scope_ruleset) {}
+  // `scope_ruleset`, `cgroups`: as in MonitorSeat.
+  Supervision(const KillScope& scope, Warden warden, int scope_ruleset, int cgroups)
+      : scope_(scope),
+        warden_(std::move(warden)),
+        scope_ruleset_(scope_ruleset),
+        cgroups_(cgroups) {}
 
   // Starts the program and stays with it. True: no process of the run is left.
   bool run(Handover handover);
@@ -49,7 +54,9 @@ class Supervision {
   KillScope scope_;
   Warden warden_;
   GroupGate gate_;
+  RunCgroup cgroup_;
   int scope_ruleset_;
+  int cgroups_;
 
   os::UniqueFd control_;        // closed once guardd is gone
   os::UniqueFd records_;        // from the payload; closed at its end

@@ -26,6 +26,7 @@ namespace {
 constexpr std::chrono::seconds kHealthyAfter{1};
 constexpr std::chrono::milliseconds kRestartPause{200};
 constexpr int kEndPatienceMs = 1000;
+constexpr int kAboveTheirs = 8;
 
 // What the launcher may see of our environment: what lowers the kernel's Landlock for tests, and
 // the sanitizers' settings. The environment of a run comes from its request alone.
@@ -62,12 +63,14 @@ class LoweredOpenFiles {
 
 class SpawnActions {
  public:
-  explicit SpawnActions(int socket) {
+  SpawnActions(int socket, int cgroups) {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
     // Of equal numbers it clears close-on-exec (glibc 2.29).
     ::posix_spawn_file_actions_adddup2(&actions_, socket, supervise::kLauncherSocket);
+    if (cgroups >= 0)
+      ::posix_spawn_file_actions_adddup2(&actions_, cgroups, supervise::kLauncherCgroups);
   }
   ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
   SpawnActions(const SpawnActions&) = delete;
@@ -116,9 +119,10 @@ Result<std::string> find_launcher() {
 }
 
 LauncherClient::LauncherClient(boost::asio::io_context& loop, std::string program,
-                               rlimit open_files, std::function<void()> lost)
+                               rlimit open_files, os::UniqueFd cgroups, std::function<void()> lost)
     : program_(std::move(program)),
       open_files_(open_files),
+      cgroups_(std::move(cgroups)),
       on_lost_(std::move(lost)),
       socket_(loop),
       pause_(loop) {}
@@ -128,10 +132,18 @@ Result<> LauncherClient::start() { return spawn(); }
 Result<> LauncherClient::spawn() {
   GUARD_ASSIGN(auto sockets, os::seqpacket_pair());
   GUARD_TRY(os::set_nonblocking(sockets.first.get()));
-  const SpawnActions actions(sockets.second.get());
+  // The numbers that it is to have may be those of other descriptors here: none of ours may be
+  // overwritten before it was copied.
+  GUARD_ASSIGN(const os::UniqueFd theirs, os::duplicate(sockets.second.get(), kAboveTheirs));
+  os::UniqueFd cgroups;
+  if (cgroups_) {
+    GUARD_ASSIGN(cgroups, os::duplicate(cgroups_.get(), kAboveTheirs));
+  }
+  const SpawnActions actions(theirs.get(), cgroups.get());
   const SpawnAttributes attributes;
   std::vector<char*> environment = launcher_environment();
-  char* arguments[] = {program_.data(), nullptr};
+  std::string option = "--cgroup-fd", number = std::to_string(supervise::kLauncherCgroups);
+  char* arguments[] = {program_.data(), cgroups ? option.data() : nullptr, number.data(), nullptr};
   pid_t pid = 0;
   int error = 0;
   {

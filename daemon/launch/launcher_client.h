@@ -18,6 +18,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "common/base/result.h"
+#include "common/os/unique_fd.h"
 #include "common/supervise/launch_protocol.h"
 
 namespace guard::daemon {
@@ -30,8 +31,9 @@ class LauncherClient {
   // `program`: absolute. `open_files`: RLIMIT_NOFILE that the launcher, and so every run, starts
   // with; guardd raises its own.
   // `lost`: called each time it has died, when another runs or is waited for.
+  // `cgroups`: the folder where runs get control groups, or none.
   LauncherClient(boost::asio::io_context& loop, std::string program, rlimit open_files,
-                 std::function<void()> lost);
+                 os::UniqueFd cgroups, std::function<void()> lost);
   LauncherClient(const LauncherClient&) = delete;
 
   // Starts it for the first time: before there are other threads.
@@ -54,6 +56,7 @@ class LauncherClient {
 
   std::string program_;
   rlimit open_files_;
+  os::UniqueFd cgroups_;
   std::function<void()> on_lost_;
   boost::asio::posix::stream_descriptor socket_;
   boost::asio::steady_timer pause_;

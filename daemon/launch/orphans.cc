@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "common/supervise/group_gate.h"
+#include "common/supervise/run_cgroup.h"
 #include "common/supervise/tree_kill.h"
 
 namespace guard::daemon {
@@ -44,8 +45,9 @@ void Orphans::stop() {
   pause_.cancel();
 }
 
-void Orphans::hunt() {
+void Orphans::hunt(pid_t monitor) {
   if (stopped_) return;
+  if (monitor > 0) lost_.push_back(monitor);
   until_ = std::chrono::steady_clock::now() + kBound;
   empty_in_a_row_ = 0;
   if (std::exchange(hunting_, true)) return;
@@ -60,15 +62,17 @@ void Orphans::stroke_after(std::chrono::milliseconds pause) {
 }
 
 void Orphans::stroke() {
+  std::erase_if(lost_, [this](pid_t pid) { return supervise::end_cgroup_of(cgroups_, pid); });
   if (const auto keepers = keepers_()) {
     const std::size_t found = supervise::sweep(SIGKILL, *keepers);
     if (found > 0) spdlog::warn("killed {} processes that nobody else could end", found);
-    empty_in_a_row_ = found > 0 ? 0 : empty_in_a_row_ + 1;
+    empty_in_a_row_ = found > 0 || !lost_.empty() ? 0 : empty_in_a_row_ + 1;
   }
   const bool given_up = std::chrono::steady_clock::now() >= until_;
   if (given_up) spdlog::error("orphans of a lost launcher may be left");
   hunting_ = empty_in_a_row_ < kEnough && !given_up;
-  if (hunting_) stroke_after(kPause);
+  if (hunting_) return stroke_after(kPause);
+  lost_.clear();
 }
 
 }  // namespace guard::daemon

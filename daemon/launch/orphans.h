@@ -26,8 +26,9 @@ class Orphans {
   // not known yet: then nobody is killed.
   using Keepers = std::function<std::optional<std::vector<pid_t>>()>;
 
-  Orphans(boost::asio::io_context& loop, Keepers keepers)
-      : keepers_(std::move(keepers)), pause_(loop) {}
+  // `cgroups`: where runs have control groups, or -1; borrowed for good.
+  Orphans(boost::asio::io_context& loop, int cgroups, Keepers keepers)
+      : cgroups_(cgroups), keepers_(std::move(keepers)), pause_(loop) {}
   Orphans(const Orphans&) = delete;
 
   // At SIGCHLD. What is left of an orphan's process group goes with it.
@@ -35,7 +36,8 @@ class Orphans {
 
   // A launcher or a monitor was lost. Sweeps, a stroke at a time, until two in a row find nobody,
   // or for kBound.
-  void hunt();
+  // `monitor`: its pid, if it is that.
+  void hunt(pid_t monitor = 0);
   void stop();  // for good: the launcher ends now because it was told to
 
   static constexpr std::chrono::seconds kBound{5};
@@ -44,7 +46,9 @@ class Orphans {
   void stroke_after(std::chrono::milliseconds pause);
   void stroke();
 
+  int cgroups_;
   Keepers keepers_;
+  std::vector<pid_t> lost_;  // monitors whose control groups may be left
   boost::asio::steady_timer pause_;
   std::chrono::steady_clock::time_point until_{};
   bool hunting_ = false;

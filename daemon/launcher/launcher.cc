@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "common/os/peer.h"
 #include "common/os/seqpacket.h"
 #include "common/supervise/group_gate.h"
 #include "common/supervise/monitor.h"
+#include "common/supervise/run_cgroup.h"
 #include "common/supervise/tree_kill.h"
 
 namespace guard::launcher {
@@ -51,10 +53,12 @@ void answer_for_nobody(int control, int error) {
 
 }  // namespace
 
-Result<Launcher> Launcher::create(os::UniqueFd control, os::UniqueFd scope_ruleset) {
+Result<Launcher> Launcher::create(os::UniqueFd control, os::UniqueFd scope_ruleset,
+                                  os::UniqueFd cgroups) {
   GUARD_ASSIGN(const os::Peer guardd, os::peer_of(control.get()));
   GUARD_ASSIGN(os::UniqueFd signals, open_child_signals());
-  Launcher launcher(std::move(control), std::move(scope_ruleset), std::move(signals), guardd.pid);
+  Launcher launcher(std::move(control), std::move(scope_ruleset), std::move(cgroups),
+                    std::move(signals), guardd.pid);
   (void)launcher.refill();  // no room for a process now: each Launch tries again and is answered
   return launcher;
 }
@@ -106,6 +110,7 @@ Result<> Launcher::add_monitor() {
   if (pid == 0) {
     supervise::live_as_monitor({.socket = ends.second.get(),
                                 .scope_ruleset = scope_ruleset_.get(),
+                                .cgroups = cgroups_.get(),
                                 .guardd = guardd_,
                                 .launcher = self});
   }
@@ -149,7 +154,7 @@ void Launcher::reap() {
     if (status == 0) {
       monitors_.erase(monitor);
     } else {
-      monitor->pid = 0;
+      monitor->pid_was = std::exchange(monitor->pid, 0);
       monitor->idle = false;
       monitor->left_orphans = true;
       monitor->ended_at = os::now();
@@ -170,7 +175,9 @@ void Launcher::end_orphans() {
   std::vector<pid_t> living;
   for (const auto& monitor : monitors_)
     if (monitor.pid != 0) living.push_back(monitor.pid);
-  const bool anybody = supervise::sweep(SIGKILL, living) > 0;
+  bool anybody = supervise::sweep(SIGKILL, living) > 0;
+  for (const auto& monitor : monitors_)
+    if (dead(monitor) && !supervise::end_cgroup_of(cgroups_.get(), monitor.pid_was)) anybody = true;
   const os::Instant given_up_before = os::now() - kSweepBound;
   std::erase_if(monitors_, [&](const auto& monitor) {
     return dead(monitor) && (!anybody || monitor.ended_at < given_up_before);

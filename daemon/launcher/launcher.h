@@ -23,8 +23,9 @@ inline constexpr std::size_t kIdleMonitors = 4;
 class Launcher {
  public:
   // `control`: Launches from guardd, whose pid the socket tells; its end is the end of us.
-  // `scope_ruleset`: -1 where the kernel has none.
-  static Result<Launcher> create(os::UniqueFd control, os::UniqueFd scope_ruleset);
+  // `scope_ruleset`: -1 where the kernel has none. `cgroups`: where runs get control groups, or -1.
+  static Result<Launcher> create(os::UniqueFd control, os::UniqueFd scope_ruleset,
+                                 os::UniqueFd cgroups);
 
   // Returns when guardd is gone and the idle monitors after it. Monitors with a run end it by
   // themselves: they see the end of its control socket.
@@ -36,12 +37,15 @@ class Launcher {
     os::UniqueFd socket;  // its end: monitor and warden are gone
     bool idle = true;
     bool left_orphans = false;  // it was killed, or could not end its run
+    pid_t pid_was = 0;
     os::Instant ended_at{};
   };
 
-  Launcher(os::UniqueFd control, os::UniqueFd ruleset, os::UniqueFd signals, pid_t guardd)
+  Launcher(os::UniqueFd control, os::UniqueFd ruleset, os::UniqueFd cgroups, os::UniqueFd signals,
+           pid_t guardd)
       : control_(std::move(control)),
         scope_ruleset_(std::move(ruleset)),
+        cgroups_(std::move(cgroups)),
         child_signals_(std::move(signals)),
         guardd_(guardd) {}
 
@@ -53,7 +57,7 @@ class Launcher {
   bool orphans_are_ours_to_end(const Monitor& monitor) const;
   void dismiss_idle();
 
-  os::UniqueFd control_, scope_ruleset_, child_signals_;
+  os::UniqueFd control_, scope_ruleset_, cgroups_, child_signals_;
   pid_t guardd_;
   std::vector<Monitor> monitors_;  // living, and those whose warden or orphans still live
 };

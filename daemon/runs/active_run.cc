@@ -119,7 +119,7 @@ void ActiveRun::supervisor_lost() {
   boost::system::error_code ignored;
   control_.close(ignored);
   state_->on_supervisor_lost();
-  orphaned_();
+  orphaned_(monitor_);
   patience_.expires_after(kPatience);
   patience_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (!error) self->tree_is_dead();

@@ -47,7 +47,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
     boost::asio::io_context& loop;
     boost::asio::thread_pool& workers;  // private folders are removed there
     LauncherClient& launcher;
-    std::function<void()> orphaned;  // a monitor was lost
+    std::function<void(pid_t monitor)> orphaned;  // it was lost
   };
 
   // Called at most once each, whether anybody watches or not.
@@ -101,7 +101,7 @@ class ActiveRun : public std::enable_shared_from_this<ActiveRun> {
   boost::asio::io_context& loop_;
   boost::asio::thread_pool& workers_;
   LauncherClient& launcher_;
-  std::function<void()> orphaned_;
+  std::function<void(pid_t)> orphaned_;
   std::string id_;
   Admission::Place place_;
   Told told_;

@@ -17,8 +17,9 @@ ProtectionLine line_of(KillLayer layer) {
   switch (layer) {
     case KillLayer::kScope:
       return {kThis, Status::kEnforced, "landlock", {}};
+    case KillLayer::kCgroup:
     case KillLayer::kGate:
-      return {kThis, Status::kWeakened, "group gate",
+      return {kThis, Status::kWeakened, layer == KillLayer::kGate ? "group gate" : "cgroup",
               "a program that kills guardd, its launcher and its monitor outlives them; " +
                   sandbox::kernel_with_abi(kScopeAbi) + " refuses it those signals"};
     case KillLayer::kSweep:

@@ -27,16 +27,17 @@ def setUpModule():
 
 
 class Tree:
-    """The tests of every layer, which TREE_KILL names in reports. ENV and BEFORE are the daemon's."""
+    """The tests of every layer, which TREE_KILL names in reports. The rest is the daemon's."""
 
-    BEFORE = None
+    BEFORE, DAEMON_FLAGS, UNDER = None, (), ()
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         folder = tempfile.mkdtemp(prefix="guardd-")
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.guardd = guardtest.Daemon(folder, env=cls.ENV, preexec_fn=cls.BEFORE)
+        cls.guardd = guardtest.Daemon(folder, *cls.DAEMON_FLAGS, env=cls.ENV, under=cls.UNDER,
+                                      preexec_fn=cls.BEFORE)
         cls.addClassCleanup(cls.guardd.stop)
 
     def setUp(self):
