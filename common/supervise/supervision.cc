@@ -28,7 +28,7 @@ constexpr milliseconds kScopePause{20};
 constexpr milliseconds kSweepPause{1};
 // What the program leaves behind may end by itself in this time: it often is the end of a pipe, as
 // `exec > >(tee log)` in a script, and the last lines are in it.
-constexpr milliseconds kLinger{100};
+constexpr milliseconds kLinger{200};
 // guardd reads its events at once; one that does not is given up on.
 constexpr int kReportPatienceMs = 2000;
 
