@@ -13,7 +13,7 @@ namespace {
 class Ruleset : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (abi_version() < 1) GTEST_SKIP() << "no Landlock on this kernel";
+    if (abi_version() < 1) GTEST_SKIP() << "kernel: no Landlock";
   }
 };
 
@@ -52,7 +52,7 @@ TEST_F(Ruleset, TakesEveryRightOfTheAbiThatTheKernelReports) {
 }
 
 TEST_F(Ruleset, TheSignalScopeCanBeBuiltFromAbi6) {
-  if (abi_version() < 6) GTEST_SKIP() << "ABI " << abi_version();
+  if (abi_version() < 6) GTEST_SKIP() << "kernel: Landlock ABI " << abi_version();
   EXPECT_TRUE(signal_scope_ruleset());
 }
 

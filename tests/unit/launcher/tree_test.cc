@@ -58,7 +58,7 @@ class Tree : public testing::TestWithParam<KillLayer> {
  protected:
   void SetUp() override {
     if (GetParam() == KillLayer::kScope && landlock::abi_version() < 6)
-      GTEST_SKIP() << "needs Landlock ABI 6";
+      GTEST_SKIP() << "kernel: needs Landlock ABI 6";
   }
   void TearDown() override {
     EXPECT_TRUE(bystander_.lives());

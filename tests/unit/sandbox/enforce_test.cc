@@ -63,7 +63,7 @@ class Enforce : public ::testing::Test {
   void SetUp() override {
     const auto kernel = probe();
     ASSERT_TRUE(kernel);
-    if (kernel->landlock_abi < 1) GTEST_SKIP() << "no Landlock on this kernel";
+    if (kernel->landlock_abi < 1) GTEST_SKIP() << "kernel: no Landlock";
     kernel_ = *kernel;
     folder_.make_folder("rw");
     folder_.make_folder("canary");
@@ -209,7 +209,7 @@ TEST_F(Enforce, TheSeventeenthLayerIsRefused) {
 }
 
 TEST_F(Enforce, FromAbi6NoSignalReachesTheParent) {
-  if (kernel_.landlock_abi < 6) GTEST_SKIP() << "ABI " << kernel_.landlock_abi;
+  if (kernel_.landlock_abi < 6) GTEST_SKIP() << "kernel: Landlock ABI " << kernel_.landlock_abi;
   const Orders on = orders();
   EXPECT_EQ(in_child([&] {
               if (::kill(::getppid(), 0) != 0) return 60;
@@ -220,7 +220,7 @@ TEST_F(Enforce, FromAbi6NoSignalReachesTheParent) {
 }
 
 TEST_F(Enforce, InTheScopeOfAnOuterDomainRenamesAcrossFoldersStillWork) {
-  if (kernel_.landlock_abi < 6) GTEST_SKIP() << "ABI " << kernel_.landlock_abi;
+  if (kernel_.landlock_abi < 6) GTEST_SKIP() << "kernel: Landlock ABI " << kernel_.landlock_abi;
   folder_.make_folder("rw/a");
   folder_.make_folder("rw/b");
   const std::string from = folder_.make_file("rw/a/f");
@@ -237,7 +237,7 @@ TEST_F(Enforce, InTheScopeOfAnOuterDomainRenamesAcrossFoldersStillWork) {
 }
 
 TEST(Stage, ARuleThatTheKernelRefusesIsAnErrorThatNamesThePath) {
-  if (landlock::abi_version() < 1) GTEST_SKIP() << "no Landlock on this kernel";
+  if (landlock::abi_version() < 1) GTEST_SKIP() << "kernel: no Landlock";
   ResolvedPolicy resolved;
   ResolvedGrant grant;
   grant.grant = {"/srv/x"};

@@ -150,7 +150,7 @@ TEST(FilterInTheKernel, KillsAProcessThatEntersAsI386) {
         return result > 0 ? 0 : 253;
       },
       0, -SIGSYS};
-  if (outcome(trial.attempt, nullptr) == -SIGSEGV) GTEST_SKIP() << "this kernel has no i386 entry";
+  if (outcome(trial.attempt, nullptr) == -SIGSEGV) GTEST_SKIP() << "kernel: no i386 entry";
   expect({}, {&trial, 1});
 }
 #endif

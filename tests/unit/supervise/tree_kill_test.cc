@@ -58,7 +58,7 @@ bool in_child(const std::function<bool()>& body) {
 class KillScopeTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (landlock::abi_version() < 6) GTEST_SKIP() << "needs Landlock ABI 6";
+    if (landlock::abi_version() < 6) GTEST_SKIP() << "kernel: needs Landlock ABI 6";
     ruleset_ = *landlock::signal_scope_ruleset();
   }
   os::UniqueFd ruleset_;
