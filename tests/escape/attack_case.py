@@ -23,7 +23,7 @@ import outside as outside_world
 from attacks import DID, EVERYONE, FAILED, IN_VAIN, LEARNT, ONESHOT
 
 UNCONFINED = "unconfined"
-PATIENCE = 30  # seconds that an attempt may take; none should need one
+PATIENCE = 30 * guardtest.SLOW  # seconds that an attempt may take; none should need one
 # What the sandbox has to work with here.
 ABI = min(guardtest.landlock_abi(), int(os.environ.get("GUARD_LANDLOCK_ABI_MAX") or 99))
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "terminal_host.py")

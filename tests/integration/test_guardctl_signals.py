@@ -39,7 +39,7 @@ class Signals(guardtest.DaemonTestCase):
         return run
 
     def finish(self, run):
-        out, err = run.communicate(timeout=30)
+        out, err = run.communicate(timeout=30 * guardtest.SLOW)
         return run.returncode, out, err
 
     def assertNothingLeft(self):
@@ -121,7 +121,7 @@ class LostDaemon(guardtest.TestCase):
                               env=guardtest.environment(GUARDD_SOCKET=daemon.socket)) as run:
             self.assertEqual(run.stdout.readline(), b"ready\n")
             daemon.kill()
-            _, err = run.communicate(timeout=30)
+            _, err = run.communicate(timeout=30 * guardtest.SLOW)
         self.assertEqual(run.returncode, guardtest.GUARD_FAILED)
         self.assertIn(b"the run was lost", err)
 

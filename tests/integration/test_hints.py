@@ -250,7 +250,7 @@ class Flags(BothDoors):
                              stdin=-3, stdout=-1, stderr=-1) as run:
             self.assertTrue(guardtest.wait_until((self.ws / "up").exists, 20))
             self.assertEqual(daemon.stop(), 0)
-            out, err = run.communicate(timeout=20)
+            out, err = run.communicate(timeout=20 * guardtest.SLOW)
         self.assertEqual(out, b"cleaned\n", err)
 
 

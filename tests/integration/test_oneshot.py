@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -92,7 +93,7 @@ class Report(guardtest.TestCase):
         self.assertEqual(self.lines("--quiet"), [])
         text = "\n".join(self.lines("-v"))
         for part in ("/usr: read list execute [base]", "file_access: enforced by landlock",
-                     "chmod", "/dev/null: read write truncate"):
+                     "chmod", "/dev/null: read write"):
             self.assertIn(part, text)
 
     def test_json_has_every_grant_and_protection(self):
@@ -435,10 +436,17 @@ class OtherVerbs(guardtest.TestCase):
     def test_it_is_static_and_needs_nothing_of_the_machine(self):
         if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
             return  # a sanitizer's runtime is shared
-        head = pathlib.Path(BIN / "xenarch-guard").read_bytes()[:4]
-        self.assertEqual(head, b"\x7fELF")
-        self.assertNotIn("interpreter", guardtest.run(["file", "-L", BIN / "xenarch-guard"]).out)
-        self.assertNotIn("NEEDED", guardtest.run(["readelf", "-d", BIN / "xenarch-guard"]).out)
+        def has_interpreter(program):  # elf(5): the program headers' types
+            data = pathlib.Path(program).read_bytes()
+            self.assertEqual(data[:4], b"\x7fELF")
+            offset = struct.unpack_from("<Q", data, 32)[0]
+            size, count = struct.unpack_from("<HH", data, 54)
+            pt_interp = 3
+            return pt_interp in [struct.unpack_from("<I", data, offset + n * size)[0]
+                                 for n in range(count)]
+
+        self.assertTrue(has_interpreter("/bin/true"))
+        self.assertFalse(has_interpreter(BIN / "xenarch-guard"))
 
 
 if __name__ == "__main__":

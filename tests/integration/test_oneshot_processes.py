@@ -36,7 +36,7 @@ print(json.dumps([os.getpid(), os.getppid(), os.getpgid(0), os.getsid(0), mask,
 
         with guardtest.Popen([*front, "python3", "-c", self.FACTS], cwd=self.ws, preexec_fn=odd,
                               env=guardtest.environment(), stdout=subprocess.PIPE) as process:
-            out, _ = process.communicate(timeout=30)
+            out, _ = process.communicate(timeout=30 * guardtest.SLOW)
         pid, *rest = json.loads(out)
         self.assertEqual(pid, process.pid, "nothing is forked")
         return rest
@@ -176,7 +176,7 @@ except OSError as error:
             with guardtest.Popen([*front, "python3", "-c", self.READER], stdin=stdin or slave,
                                   stdout=slave, stderr=subprocess.PIPE, cwd=self.ws,
                                   env=guardtest.environment(), start_new_session=True) as process:
-                _, err = process.communicate(timeout=30)
+                _, err = process.communicate(timeout=30 * guardtest.SLOW)
             self.assertEqual(termios.tcgetattr(slave), attributes)
             self.assertEqual(process.returncode, 0, err)
             return err

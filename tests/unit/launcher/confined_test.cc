@@ -14,6 +14,7 @@
 #include "common/os/sys.h"
 #include "common/sandbox/compile.h"
 #include "common/sandbox/enforce.h"
+#include "common/sandbox/landlock/ruleset.h"
 #include "common/sandbox/witness.h"
 #include "tests/unit/launcher/driven_launcher.h"
 
@@ -29,13 +30,16 @@ using namespace std::chrono_literals;
 class Confined : public testing::Test {
  protected:
   void SetUp() override {
+    if (landlock::abi_version() < 1) GTEST_SKIP() << "kernel: no Landlock";
     char folder[] = "/var/tmp/guard-confined-XXXXXX";
     ASSERT_NE(::mkdtemp(folder), nullptr);
     folder_ = folder;
     std::filesystem::create_directories(folder_ + "/work");
     std::filesystem::create_directories(folder_ + "/root");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
 
   // Starts `argv` with the system base, the probes, and `paths`.
   DrivenRun start(std::vector<std::string> argv, std::vector<sandbox::PathGrant> paths = {},
@@ -43,6 +47,8 @@ class Confined : public testing::Test {
     auto launch = launch_of(std::move(argv));
     LaunchFds fds;
     confine(launch, fds, std::move(paths), limits);
+    // What these programs do has to be done confined or not at all: some signal this process.
+    if (HasFatalFailure()) launch = launch_of({"/bin/false"});
     return launcher_.start(launch, std::move(fds));
   }
 
@@ -98,6 +104,7 @@ TEST_F(Confined, HasNoDescriptorOfItsSandboxLeft) {
 }
 
 TEST_F(Confined, CannotSignalItsMonitorNorAnyoneElse) {
+  if (landlock::abi_version() < 6) GTEST_SKIP() << "kernel: the signal scope needs Landlock ABI 6";
   const std::string self = std::to_string(::getpid());
   auto run =
       start(script("for s in KILL STOP 0; do kill -$s $PPID 2>/dev/null && echo monitor;"
