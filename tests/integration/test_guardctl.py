@@ -198,6 +198,7 @@ class Usage(guardtest.DaemonTestCase):
 
 
 class Quiet(guardtest.DaemonTestCase):
+    @guardtest.needs_landlock_abi(6, "a run without weakenings")
     def test_a_run_as_one_would_have_it_prints_nothing_of_ours(self):
         self.assertEqual(self.guard_run(["true"], cwd=self.ws).err, "")
 

@@ -4,10 +4,13 @@ The machine's own package sources are copied, with the release changed, into an 
 of ours below `folder`; the machine's own stays as it is. What was fetched once is used again and
 needs no network.
 """
+import lzma
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tarfile
 
 SOURCES = pathlib.Path("/etc/apt")
 
@@ -84,11 +87,34 @@ def _apt(what, argv, **how):
     return done.stdout
 
 
+# What a guest needs to put its files on a file system that has attributes and flags, as tmpfs of old
+# has not; in the order of loading. What a kernel has built in is not in its package.
+MODULES = ("crc16", "crc32c_generic", "mbcache", "jbd2", "ext4", "loop")
+
+
+def _unpack(deb, folder):
+    """The kernel, its configuration and MODULES out of the package, into `folder`."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
+        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+            for member in archive:
+                name = pathlib.PurePath(member.name).name
+                module, dot_ko, packing = name.partition(".ko")
+                if not member.isfile():
+                    continue
+                if name.startswith(("vmlinuz-", "config-")) or (dot_ko and module in MODULES):
+                    data = archive.extractfile(member).read()
+                    if packing == ".xz":
+                        data, name = lzma.decompress(data), module + dot_ko
+                    (folder / name).write_bytes(data)
+    if unpacking.returncode != 0:
+        raise Lacking(f"{deb} cannot be unpacked")
+
+
 def kernel(folder, release, newest=False):
-    """The paths of vmlinuz and its config from `release`'s linux-image-amd64; with `newest` what
-    is there is asked for again."""
+    """The paths of vmlinuz, of its config and of MODULES, from `release`'s linux-image-amd64; with
+    `newest` what is there is asked for again."""
     unpacked = folder / f"kernel-{release}"
-    if newest or not list(unpacked.glob("boot/vmlinuz-*")):
+    if newest or not (unpacked / "complete").exists():
         env = _configuration(folder, release)
         what = f"the kernel of {release}"
         _apt(what, ["apt-get", "update"], env=env)
@@ -96,15 +122,13 @@ def kernel(folder, release, newest=False):
         package = re.search(r"Depends: (linux-image-\d\S+)", said)
         if not package:
             raise Lacking(f"{what}: its linux-image-amd64 names no kernel: {said}")
-        debs = folder / "debs"
-        debs.mkdir(exist_ok=True)
-        _apt(what, ["apt-get", "download", package[1]], env=env, cwd=debs)
-        deb = max(debs.glob(f"{package[1]}_*.deb"), key=lambda file: file.stat().st_mtime)
-        subprocess.run(["rm", "-rf", unpacked], check=True)
+        shutil.rmtree(unpacked, ignore_errors=True)
         unpacked.mkdir()
-        archive = subprocess.run(["dpkg-deb", "--fsys-tarfile", deb], check=True,
-                                 stdout=subprocess.PIPE).stdout
-        subprocess.run(["tar", "-x", "-C", unpacked, "--wildcards", "./boot/vmlinuz-*",
-                        "./boot/config-*"], input=archive, check=True)
+        _apt(what, ["apt-get", "download", package[1]], env=env, cwd=unpacked)
+        deb = next(unpacked.glob("*.deb"))
+        _unpack(deb, unpacked)
         deb.unlink()
-    return next(unpacked.glob("boot/vmlinuz-*")), next(unpacked.glob("boot/config-*"))
+        (unpacked / "complete").touch()
+    modules = [unpacked / f"{name}.ko" for name in MODULES]
+    return (next(unpacked.glob("vmlinuz-*")), next(unpacked.glob("config-*")),
+            [module for module in modules if module.exists()])

@@ -2,6 +2,7 @@
 
 Neither root nor the network is needed to make one, and the kernel no module to read it.
 """
+import glob
 import os
 import pathlib
 import re
@@ -9,7 +10,7 @@ import stat
 import subprocess
 
 # What the tests run, and what those need; perl is git's and none of ours calls it.
-PACKAGES = ("base-files bash coreutils dash diffutils findutils git grep libc-bin mawk mount procps "
+PACKAGES = ("base-files bash coreutils dash diffutils e2fsprogs findutils git grep libc-bin mawk mount procps "
             "protobuf-compiler python3 python3-grpcio python3-protobuf sed util-linux").split()
 PRUNED = {"perl", "perl-base", "perl-modules-5.36", "libperl5.36", "debconf", "dpkg", "usrmerge"}
 LEFT_OUT = re.compile(r"/usr/share/(doc|man|info|locale|lintian|bug|bash-completion|zsh|perl5|gitweb)/"
@@ -135,10 +136,13 @@ def write_system(path):
             cpio.folder(name, 0o1777)
         cpio.folder("home")
         cpio.folder(f"home/{USER}", 0o700, UID)
+        cpio.file(f"home/{USER}/.bash_history", b"what an agent must not read\n")
         cpio.character_device("dev/console", 5, 1)
         cpio.character_device("dev/null", 1, 3)
         files = sorted({_real(line) for line in listed.splitlines() if line.startswith("/")})
-        for file in [*files, "/etc/ld.so.cache", *map(str, pathlib.Path("/etc/alternatives").iterdir())]:
+        files += ["/etc/ld.so.cache", *glob.glob("/etc/alternatives/*"),
+                  *glob.glob("/usr/include/google/protobuf/*.proto")]
+        for file in files:
             if os.path.lexists(file) and not LEFT_OUT.match(file) and not os.path.isdir(file):
                 cpio.copy(file, file)
 
