@@ -28,23 +28,22 @@ def _codename():
 
 
 def _changed(text, ours, release):
-    """A source list with `ours` changed to `release`; other distributions' parts fall out. A
-    release of backports has neither updates nor a security suite of its own."""
-    part = release.partition("-")[2]
-    stanzas = []
-    for stanza in re.split(r"\n\s*\n", text):
-        kept = [line for line in stanza.splitlines() if not line.startswith("#")]
-        suites = re.compile(rf"\b{ours}(-security|-updates|-backports)?(?=[\s/]|$)")
-        if not suites.search("\n".join(kept)):
-            continue
-        security = f"{ours}-security" in stanza or f"{ours}/updates" in stanza
-        if security and part:
+    """A source list in either format with `ours` changed to `release`; other distributions' parts
+    fall out. A release of backports has no security suite."""
+    changed = []
+    suite_of_ours = re.compile(rf"(?<=\s){ours}((-|/)\w+)?(?=\s|$)")
+    stanzas = [re.sub(r"^#.*\n?", "", stanza, flags=re.M) for stanza in re.split(r"\n\s*\n", text)]
+    for entry in [each for stanza in stanzas
+                  for each in ([stanza] if re.search("^Types:", stanza, re.M | re.I)
+                               else re.findall("^deb .*", stanza, re.M))]:
+        suites = [found[0] for found in suite_of_ours.finditer(entry)]
+        security = [suite for suite in suites if suite.endswith(("-security", "/updates"))]
+        if not suites or (security and "-" in release) or (not security and ours not in suites):
             continue
         suite = f"{release}-security" if security else release
-        stanzas.append("\n".join(
-            f"Suites: {suite}" if line.lower().startswith("suites:") else
-            re.sub(suites, suite, line) if line.startswith("deb ") else line for line in kept))
-    return "\n\n".join(stanzas) + "\n"
+        changed.append(re.sub(r"^Suites:.*", f"Suites: {suite}", entry, flags=re.M | re.I)
+                       if "\n" in entry else suite_of_ours.sub(suite, entry))
+    return changed
 
 
 def _configuration(folder, release):
@@ -58,10 +57,10 @@ def _configuration(folder, release):
              *SOURCES.glob("sources.list")]
     written = 0
     for source in lists:
-        text = _changed(source.read_text(), ours, release)
-        if text.strip():
-            (parts / source.name).write_text(text)
-            written += 1
+        changed = _changed(source.read_text(), ours, release)
+        between = "\n\n" if source.suffix == ".sources" else "\n"
+        (parts / source.name).write_text(between.join(changed) + "\n")
+        written += len(changed)
     if not written:
         raise Lacking(f"no package source of this machine names its own release {ours}")
     (home / "status").touch()
@@ -75,6 +74,7 @@ Dir::State "{home}/state";
 Dir::State::status "{home}/status";
 Dir::Cache "{home}/cache";
 APT::Sandbox::User "";
+APT::Update::Error-Mode "any";
 Acquire::Retries "3";
 """)
     return {**os.environ, "APT_CONFIG": str(configuration), "LC_ALL": "C"}
