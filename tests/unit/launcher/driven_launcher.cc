@@ -59,6 +59,11 @@ void lose_user_notification() {
 
 }  // namespace
 
+std::chrono::milliseconds patient(std::chrono::milliseconds limit) {
+  const char* slow = std::getenv("GUARD_SLOW");
+  return slow != nullptr ? limit * std::atoi(slow) : limit;
+}
+
 supervise::Launch launch_of(std::vector<std::string> argv) {
   supervise::Launch launch;
   launch.candidates = {argv.at(0)};
@@ -73,7 +78,7 @@ supervise::Launch shell(const std::string& script) { return launch_of({"/bin/sh"
 
 std::optional<MonitorEvent> DrivenRun::next(std::chrono::milliseconds patience) {
   pollfd readable{.fd = control_.get(), .events = POLLIN, .revents = 0};
-  if (::poll(&readable, 1, static_cast<int>(patience.count())) <= 0) return std::nullopt;
+  if (::poll(&readable, 1, static_cast<int>(patient(patience).count())) <= 0) return std::nullopt;
   auto event = supervise::receive_event(control_.get(), true);
   return event ? event->message : std::nullopt;
 }
@@ -112,7 +117,7 @@ pid_t DrivenRun::monitor() {
 }
 
 bool DrivenRun::ended(std::chrono::milliseconds patience) {
-  const os::Instant deadline = os::now() + patience;
+  const os::Instant deadline = os::now() + patient(patience);
   while (os::now() < deadline) {
     pollfd readable{.fd = control_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, os::poll_timeout(deadline)) <= 0) return false;
@@ -200,7 +205,7 @@ std::vector<pid_t> living_with(const std::string& marker) {
 }
 
 std::vector<pid_t> survivors(const std::string& marker, std::chrono::milliseconds patience) {
-  const os::Instant deadline = os::now() + patience;
+  const os::Instant deadline = os::now() + patient(patience);
   for (;;) {
     auto left = living_with(marker);
     if (left.empty() || os::now() >= deadline) return left;

@@ -16,6 +16,10 @@ namespace guard::launcher {
 using supervise::EventKind;
 using supervise::MonitorEvent;
 
+// How long may be waited for something on this machine: $GUARD_SLOW times the limit, where an
+// emulated processor makes everything that much slower.
+std::chrono::milliseconds patient(std::chrono::milliseconds limit);
+
 // A Launch of `argv`, unconfined, as /bin/sh users mean it; argv[0] has a slash.
 supervise::Launch launch_of(std::vector<std::string> argv);
 supervise::Launch shell(const std::string& script);
