@@ -7,10 +7,13 @@ DOORS = ("integration/test_oneshot.py", "integration/test_oneshot_findings.py",
          "integration/test_oneshot_nesting.py", "integration/test_oneshot_processes.py",
          "integration/test_ports.py", "integration/test_supervise.py", "integration/test_daemon.py",
          "integration/test_daemon_ends.py", "integration/test_daemon_socket.py",
-         "integration/test_guardctl.py", "integration/test_hints.py")
+         "integration/test_daemon_results.py", "integration/test_callers.py",
+         "integration/test_cookie.py", "integration/test_guardctl.py",
+         "integration/test_guardctl_runs.py", "integration/test_hints.py")
 ATTACKS = ("escape/test_files.py", "escape/test_network.py", "escape/test_processes.py",
            "escape/test_kernel.py")
 BRIEFLY = ("integration/test_oneshot.py", "integration/test_oneshot_nesting.py",
+           "integration/test_callers.py",
            "integration/test_daemon.py", "escape/test_kernel.py")
 
 # Debian's own order without landlock.

@@ -117,14 +117,14 @@ def run(argv, input=None, timeout=60, env=None, cwd=None, pass_fds=(), **popen):
     with subprocess.Popen(argv, env=environment(**(env or {})), cwd=cwd, pass_fds=pass_fds,
                           **popen) as process:
         try:
-            stdout, stderr = process.communicate(input, timeout * SLOW)
+            stdout, stderr = process.communicate(input, timeout)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=5)
-            raise AssertionError(f"still running after {timeout * SLOW} s: {argv}") from None
+            raise AssertionError(f"still running after {timeout} s: {argv}") from None
     return Result(argv, process.returncode, stdout or b"", stderr or b"", time.monotonic() - started)
 
 
@@ -305,11 +305,11 @@ class Daemon:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(seconds * SLOW)
+                self.process.wait(seconds)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise AssertionError(
-                    f"guardd ignored SIGTERM for {seconds * SLOW} s; its log:\n{self.log()}") from None
+                    f"guardd ignored SIGTERM for {seconds} s; its log:\n{self.log()}") from None
         return self.process.returncode
 
     def kill(self):
