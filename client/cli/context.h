@@ -8,6 +8,7 @@
 
 #include "client/render/byte_sink.h"
 #include "client/render/messages.h"
+#include "client/render/terminal.h"
 #include "client/rpc/connection.h"
 #include "client/rpc/guard_client.h"
 #include "common/base/result.h"
@@ -24,7 +25,8 @@ struct Context {
   int stdin_fd = 0;        // borrowed
   bool is_process = true;  // false in tests: signals are left alone
   unsigned umask = 022;
-  Connect connect;  // called only when the request is known to be sound
+  TextStyle out_style = {};  // of what is written for people
+  Connect connect;           // called only when the request is known to be sound
 };
 
 }  // namespace guard::client

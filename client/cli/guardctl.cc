@@ -5,11 +5,13 @@
 
 #include "client/cli/check_command.h"
 #include "client/cli/daemon_command.h"
+#include "client/cli/doctor_command.h"
 #include "client/cli/kill_command.h"
 #include "client/cli/ps_command.h"
 #include "client/cli/run_command.h"
 #include "client/cli/status_command.h"
 #include "client/cli/wait_command.h"
+#include "client/doctor/gather.h"
 #include "common/base/nearest.h"
 #include "common/base/version.h"
 #include "common/base/visible.h"
@@ -26,7 +28,9 @@ std::span<const Command* const> commands() {
   static const KillCommand kill;
   static const StatusCommand status;
   static const DaemonCommand daemon;
-  static const std::array<const Command*, 7> all{&run, &check, &ps, &wait, &kill, &status, &daemon};
+  static const DoctorCommand doctor(doctor::gather);
+  static const std::array<const Command*, 8> all{&run,  &check,  &ps,     &wait,
+                                                 &kill, &status, &daemon, &doctor};
   return all;
 }
 

@@ -59,6 +59,7 @@ int guardctl_process(int argc, char** argv, char** variables) {
   DescriptorSink out(STDOUT_FILENO, "standard output");
   DescriptorSink err(STDERR_FILENO, "standard error");
   const bool color = wants_color(STDERR_FILENO, environment);
+  const TextStyle out_style = style_of(STDOUT_FILENO, environment);
   if (name == "xenarchos" || name == "agentkit") {
     Messages(err, std::string(name), color).error("not built yet", "guardctl run works");
     return kExitBadUsage;
@@ -71,6 +72,7 @@ int guardctl_process(int argc, char** argv, char** variables) {
                   .environment = std::move(environment),
                   .cwd = working_directory(),
                   .umask = mask,
+                  .out_style = out_style,
                   .connect = connect};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   return guardctl(arguments, context);

@@ -47,15 +47,6 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
-Result<std::string> find_guardd() {
-  GUARD_ASSIGN(const std::string executable, os::read_link_at(AT_FDCWD, "/proc/self/exe"));
-  for (const std::string& candidate : guardd_candidates(executable)) {
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return failure(Errc::kUnavailable, "no guardd beside '" + visible(executable) + "'",
-                 "install guardd and guardctl together, or start guardd by hand");
-}
-
 // One client at a time. Not waited for longer than a start may take: the holder may be stopped, and
 // guardd has a lock of its own.
 os::UniqueFd take_turn(int folder) {
@@ -213,6 +204,15 @@ Result<Started> start_guardd(const std::string& socket, int folder) {
 std::vector<std::string> guardd_candidates(std::string_view executable) {
   const std::string folder = folder_of(executable);
   return {folder + "/guardd", folder + "/../libexec/guardd/guardd", folder + "/../sbin/guardd"};
+}
+
+Result<std::string> find_guardd() {
+  GUARD_ASSIGN(const std::string executable, os::read_link_at(AT_FDCWD, "/proc/self/exe"));
+  for (const std::string& candidate : guardd_candidates(executable)) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return failure(Errc::kUnavailable, "no guardd beside '" + visible(executable) + "'",
+                 "install guardd and guardctl together, or start guardd by hand");
 }
 
 std::vector<std::string> daemon_environment(const std::vector<std::string>& caller) {

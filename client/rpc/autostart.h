@@ -26,6 +26,9 @@ Result<os::UniqueFd> start_and_connect(const std::string& socket,
 // searched in PATH: that is the caller's to set.
 std::vector<std::string> guardd_candidates(std::string_view executable);
 
+// The first of those for this program that can be executed; kUnavailable when none can.
+Result<std::string> find_guardd();
+
 // What guardd gets of the caller's variables.
 std::vector<std::string> daemon_environment(const std::vector<std::string>& caller);
 

@@ -49,8 +49,6 @@ std::string octal(mode_t mode) {
   return digits;
 }
 
-std::string scratch_folder() { return "/var/tmp/guardd-" + std::to_string(::geteuid()); }
-
 bool is_ours(const std::string& directory) {
   struct stat status{};
   return ::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
@@ -133,18 +131,31 @@ bool is_missing_parent_of_ours(const std::string& directory) {
 
 }  // namespace
 
-Result<std::string> socket_path(const std::string& flag) {
-  if (!flag.empty()) return checked(flag, "--socket");
+std::string scratch_folder() { return "/var/tmp/guardd-" + std::to_string(::geteuid()); }
+
+Result<SocketChoice> choose_socket(const std::string& flag) {
+  const auto choice = [](SocketSource source, Result<std::string> path) -> Result<SocketChoice> {
+    if (!path) return std::unexpected(std::move(path).error());
+    return SocketChoice{*std::move(path), source};
+  };
+  if (!flag.empty()) return choice(SocketSource::kFlag, checked(flag, "--socket"));
   if (const char* variable = std::getenv("GUARDD_SOCKET"); variable != nullptr) {
-    return checked(variable, "GUARDD_SOCKET");
+    return choice(SocketSource::kVariable, checked(variable, "GUARDD_SOCKET"));
   }
   if (const std::string runtime = absolute_variable("XDG_RUNTIME_DIR"); !runtime.empty()) {
-    return checked(without_trailing_slash(runtime) + "/guardd/guardd.sock", "the socket's path");
+    return choice(
+        SocketSource::kXdgRuntimeDir,
+        checked(without_trailing_slash(runtime) + "/guardd/guardd.sock", "the socket's path"));
   }
   if (const std::string runtime = "/run/user/" + std::to_string(::geteuid()); is_ours(runtime)) {
-    return runtime + "/guardd/guardd.sock";
+    return SocketChoice{runtime + "/guardd/guardd.sock", SocketSource::kRunUser};
   }
-  return scratch_folder() + "/guardd.sock";
+  return SocketChoice{scratch_folder() + "/guardd.sock", SocketSource::kScratch};
+}
+
+Result<std::string> socket_path(const std::string& flag) {
+  GUARD_ASSIGN(SocketChoice choice, choose_socket(flag));
+  return std::move(choice.path);
 }
 
 std::string beside_socket(std::string socket, std::string_view ending) {
@@ -169,15 +180,9 @@ std::vector<std::string> protected_folders(const std::string& socket) {
   return folders;
 }
 
-Result<UniqueFd> open_private_directory(const std::string& directory) {
+Result<UniqueFd> open_existing_private_directory(const std::string& directory) {
   auto opened = open_path(directory);
-  if (!opened && opened.error().os_errno == ENOENT) {
-    if (is_missing_parent_of_ours(directory)) GUARD_TRY(make_private(parent_of(directory)));
-    GUARD_TRY(make_private(directory));
-    opened = open_path(directory);
-  }
   if (!opened) return opened;
-
   struct stat status{};
   if (::fstat(opened->get(), &status) != 0) {
     return os_failure("stat " + quoted(directory));
@@ -191,6 +196,21 @@ Result<UniqueFd> open_private_directory(const std::string& directory) {
                        "chmod 700 " + shell_quote(directory));
   }
   return opened;
+}
+
+Result<UniqueFd> open_private_directory(const std::string& directory) {
+  auto opened = open_existing_private_directory(directory);
+  if (opened || opened.error().os_errno != ENOENT) return opened;
+  if (is_missing_parent_of_ours(directory)) GUARD_TRY(make_private(parent_of(directory)));
+  GUARD_TRY(make_private(directory));
+  return open_existing_private_directory(directory);
+}
+
+Result<> may_be_made(const std::string& directory) {
+  std::string in = parent_of(directory);
+  if (is_missing_parent_of_ours(directory)) in = parent_of(in);
+  if (::access(in.c_str(), W_OK | X_OK) == 0) return {};
+  return os_failure("make a folder in " + quoted(in));
 }
 
 }  // namespace guard::os

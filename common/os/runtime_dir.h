@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,22 @@
 
 namespace guard::os {
 
-// Absolute. kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path
-// takes (107 bytes). `flag` empty: not given.
-Result<std::string> socket_path(const std::string& flag);
+// Which of the places above it is.
+enum class SocketSource : std::uint8_t { kFlag, kVariable, kXdgRuntimeDir, kRunUser, kScratch };
+
+struct SocketChoice {
+  std::string path;  // absolute
+  SocketSource source = SocketSource::kScratch;
+  friend bool operator==(const SocketChoice&, const SocketChoice&) = default;
+};
+
+// kInvalid when `flag` or $GUARDD_SOCKET is relative, empty, or longer than sun_path takes (107
+// bytes). `flag` empty: not given.
+Result<SocketChoice> choose_socket(const std::string& flag);
+Result<std::string> socket_path(const std::string& flag);  // its path
+
+// /var/tmp/guardd-UID
+std::string scratch_folder();
 
 // The secret that calls carry where the kernel cannot pin a caller: DIR/guardd.cookie beside
 // DIR/guardd.sock, kCookieDigits hexadecimal digits, sent as the metadata kCookieKey.
@@ -44,5 +58,12 @@ std::vector<std::string> protected_folders(const std::string& socket);
 // one between $XDG_RUNTIME_DIR and us). Never changes the mode of a directory that exists: kDenied
 // then, with what is wrong and the command that mends it.
 Result<UniqueFd> open_private_directory(const std::string& directory);
+
+// The same, and makes nothing: os_errno is ENOENT when it is missing.
+Result<UniqueFd> open_existing_private_directory(const std::string& directory);
+
+// Whether open_private_directory() would make `directory`, which is missing: the error is that of
+// the folder that it would be made in. By access(2), so an advice and no proof.
+Result<> may_be_made(const std::string& directory);
 
 }  // namespace guard::os

@@ -26,8 +26,9 @@ bool can_be_preloaded(const std::string& path) {
 
 }  // namespace
 
-std::string find_shared_memory_shim() {
-  const std::string folder = own_folder();
+std::string find_shared_memory_shim() { return find_shared_memory_shim(own_folder()); }
+
+std::string find_shared_memory_shim(const std::string& folder) {
   if (folder.empty()) return {};
   for (const std::string_view place : {"/", "/../lib/guardd/"}) {
     std::string path = folder + std::string(place) + std::string(kFile);

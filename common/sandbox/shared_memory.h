@@ -14,6 +14,8 @@ namespace guard::sandbox {
 // The shim beside the running program, or in ../lib/guardd; empty when it is in neither, as for a
 // xenarch-guard that was copied alone: the run then does without.
 std::string find_shared_memory_shim();
+// The same for a program in `folder`.
+std::string find_shared_memory_shim(const std::string& folder);
 
 // The variables that bring it in, NAME and value: LD_PRELOAD and the folder.
 std::vector<std::pair<std::string, std::string>> shared_memory_variables(const std::string& shim,

@@ -18,6 +18,7 @@
 #include "common/os/pidfd.h"
 #include "common/os/seqpacket.h"
 #include "common/os/sys.h"
+#include "common/supervise/launcher_file.h"
 
 namespace guard::daemon {
 namespace {
@@ -108,13 +109,12 @@ class SpawnAttributes {
 Result<std::string> find_launcher() {
   GUARD_ASSIGN(const std::string self, os::read_link_at(AT_FDCWD, "/proc/self/exe"));
   const std::string folder = self.substr(0, self.rfind('/'));
-  const std::string beside = folder + "/guard-launcher";
-  const std::string installed = folder + "/../libexec/guardd/guard-launcher";
-  for (const auto& path : {beside, installed}) {
+  const auto candidates = supervise::launcher_candidates(folder);
+  for (const std::string& path : candidates) {
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
   return failure(Errc::kNotFound,
-                 "guard-launcher is neither '" + beside + "' nor '" + installed + "'",
+                 "guard-launcher is neither '" + candidates[0] + "' nor '" + candidates[1] + "'",
                  "build or install it beside guardd");
 }
 

@@ -26,6 +26,17 @@ TEST(WantsColor, OnlyOnATerminalThatMayHaveIt) {
   EXPECT_FALSE(wants_color(pipe->write.get(), {"TERM=xterm"}));
 }
 
+TEST(StyleOf, HasSymbolsOnATerminalWhoseLocaleIsUtf8) {
+  const os::UniqueFd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!terminal) GTEST_SKIP() << "no pseudo-terminals here";
+  EXPECT_EQ(style_of(terminal.get(), {"LANG=C.UTF-8"}), (TextStyle{true, true}));
+  EXPECT_EQ(style_of(terminal.get(), {"LANG=de_DE.utf8", "NO_COLOR=1"}), (TextStyle{false, true}));
+  EXPECT_FALSE(style_of(terminal.get(), {"LC_ALL=C", "LANG=C.UTF-8"}).symbols);
+  EXPECT_FALSE(style_of(terminal.get(), {}).symbols);
+  const auto pipe = os::make_pipe();
+  EXPECT_EQ(style_of(pipe->write.get(), {"LANG=C.UTF-8", "TERM=xterm"}), TextStyle{});
+}
+
 TEST(DescriptorSinkTest, WritesAndSaysWhatItCouldNot) {
   auto pipe = os::make_pipe();
   ASSERT_TRUE(pipe);
