@@ -28,7 +28,8 @@ constexpr std::array kShort{kHelpShort};
 
 // None is started.
 void ask_guardd(doctor::GuarddFacts& guardd, Context& context) {
-  if (!guardd.socket) return;
+  // The first connection to a service manager's socket would start one.
+  if (!guardd.socket || guardd.state == DaemonState::kHeld) return;
   const auto silent = [&guardd](Error error) {
     guardd.state = DaemonState::kDoesNotAnswer;
     guardd.silence = std::move(error);

@@ -66,7 +66,12 @@ struct InstallationFacts {
   std::string shim;      // libguard-shm.so; empty: not found
 };
 
-enum class DaemonState : std::uint8_t { kNone, kRuns, kDoesNotAnswer };
+enum class DaemonState : std::uint8_t {
+  kNone,
+  kHeld,  // none, but somebody listens in its place: a service manager, which starts it when called
+  kRuns,
+  kDoesNotAnswer,
+};
 
 struct GuarddFacts {
   Result<os::SocketChoice> socket = os::SocketChoice{};  // as every client chooses it

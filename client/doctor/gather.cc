@@ -33,6 +33,8 @@ namespace {
 
 constexpr std::size_t kSmallFile = 64 * 1024;
 constexpr std::size_t kKallsymsMax = 64 << 20;
+constexpr std::size_t kSocketsMax = 16 << 20;
+constexpr std::size_t kLocksMax = 4 << 20;
 
 std::string text_of(const std::string& path) {
   std::string text = os::read_file(path, kSmallFile).value_or("");
@@ -204,12 +206,51 @@ std::optional<std::uint64_t> finite(rlim_t limit) {
   return limit;
 }
 
+bool has_line(const std::string& path, std::size_t max, const auto& matches) {
+  const auto text = os::read_file(path, max);
+  if (!text) return false;
+  for (std::size_t start = 0; start < text->size();) {
+    const std::size_t end = std::min(text->find('\n', start), text->size());
+    if (matches(std::string_view(*text).substr(start, end - start))) return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+// "000…: 00000002 00000000 00010000 0001 01 INODE PATH": the fourth is __SO_ACCEPTCON.
+bool is_listened_on(const std::string& socket) {
+  return has_line("/proc/net/unix", kSocketsMax, [&](std::string_view line) {
+    return line.ends_with(" " + socket) && line.find(" 00010000 ") != std::string_view::npos;
+  });
+}
+
+// "1: FLOCK  ADVISORY  WRITE PID MAJOR:MINOR:INODE 0 EOF". A lock is looked at and not tried: a
+// guardd that starts meanwhile must get it. The device is left out, as file systems with
+// subvolumes tell stat(2) another; none: /proc does not tell.
+std::optional<bool> is_locked(const std::string& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0)
+    return errno == ENOENT ? std::optional(false) : std::nullopt;
+  if (!os::read_file("/proc/locks", kLocksMax)) return std::nullopt;
+  const std::string inode = ":" + std::to_string(status.st_ino) + " ";
+  return has_line("/proc/locks", kLocksMax, [&](std::string_view line) {
+    return line.find("FLOCK") != std::string_view::npos &&
+           line.find(inode) != std::string_view::npos;
+  });
+}
+
+// guardd holds a lock beside its socket as long as it lives.
+bool is_held_for_guardd(const std::string& socket) {
+  return is_listened_on(socket) && is_locked(os::beside_socket(socket, ".lock")) == false;
+}
+
 GuarddFacts guardd_facts(const std::string& socket_flag) {
   GuarddFacts guardd;
   guardd.socket = os::choose_socket(socket_flag);
   guardd.xdg_runtime_dir = variable("XDG_RUNTIME_DIR");
   guardd.xdg_runtime_dir_ours = is_folder_of_ours(guardd.xdg_runtime_dir);
   if (guardd.socket) guardd.folder = folder_facts(folder_of(guardd.socket->path));
+  if (guardd.socket && is_held_for_guardd(guardd.socket->path)) guardd.state = DaemonState::kHeld;
   guardd.scratch = folder_facts(os::scratch_folder());
   guardd.installed = installation_facts();
   rlimit limit{};

@@ -8,8 +8,8 @@
 namespace guard::doctor {
 
 // Changes nothing: makes no folder, starts no daemon. `socket_flag`: of --socket, or empty. Whether
-// guardd runs is the caller's to add. Every file is read up to a limit; one that cannot be read
-// leaves its fact at "unknown".
+// guardd answers is the caller's to add; nobody is to be asked when its state is kHeld. Every file
+// is read up to a limit; one that cannot be read leaves its fact at "unknown".
 Facts gather(const std::string& socket_flag);
 
 }  // namespace guard::doctor

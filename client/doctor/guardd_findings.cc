@@ -38,6 +38,11 @@ Finding state(const Facts& facts) {
               guardd.silence ? guardd.silence->message() : "guardd does not answer",
               guardd.silence ? hint_of(*guardd.silence, "its log: guardd.log beside the socket")
                              : "its log: guardd.log beside the socket"};
+    case DaemonState::kHeld:
+      return {"guardd", Level::kNote,
+              "guardd does not run; somebody listens in its place, as systemd does to start it at "
+              "the first call",
+              "systemctl --user status guardd.socket tells whether it is systemd"};
     case DaemonState::kNone:
       break;
   }

@@ -158,8 +158,13 @@ Finding user_notification(const KernelFacts& kernel) {
   if (kernel.user_notification) {
     return {"user_notification", Level::kOk, "seccomp user notification is there", ""};
   }
-  return {"user_notification", Level::kNote,
-          "no seccomp user notification (Linux 5.0); nothing uses it yet", ""};
+  if (kernel.support.landlock_abi >= 6) {
+    return {"user_notification", Level::kNote,
+            "no seccomp user notification; with Landlock ABI 6 runs end without it", ""};
+  }
+  return {"user_notification", Level::kWarning,
+          "no seccomp user notification: without a delegated cgroup, what a run leaves is hunted",
+          "boot Linux 6.12 or newer, or let the filter that this process is under allow it"};
 }
 
 Finding no_new_privs(const KernelFacts& kernel) {
@@ -195,14 +200,12 @@ Finding pidfd(const KernelFacts& kernel) {
 
 Finding peer_pidfd(const KernelFacts& kernel) {
   if (kernel.peer_pidfd) {
-    return {"peer_pidfd", Level::kOk, "callers of guardd can be held by descriptor (SO_PEERPIDFD)",
+    return {"peer_pidfd", Level::kOk, "callers of guardd are pinned by descriptor (SO_PEERPIDFD)",
             ""};
   }
-  return {
-      "peer_pidfd", Level::kNote,
-      "no SO_PEERPIDFD (Linux 6.5): callers of guardd cannot be held by descriptor; nothing does "
-      "so yet",
-      ""};
+  return {"peer_pidfd", Level::kNote,
+          "no SO_PEERPIDFD (Linux 6.5): calls of guardd carry a cookie in its place",
+          "boot Linux 6.5 or newer"};
 }
 
 }  // namespace

@@ -47,26 +47,22 @@ void add_sandbox(const Facts& facts, Findings& found) {
                    "container's no-new-privileges"});
 }
 
+// Used to kill a run where Landlock's signal scope cannot (below ABI 6), and for no limit.
 Finding cgroup(const SurroundingsFacts& here) {
-  if (!here.cgroup_v2) {
-    return {"cgroup", Level::kNote,
-            "no cgroup v2; nothing uses it yet: limits are those of processes", ""};
-  }
+  constexpr const char* kUse = "; used for the tree kill below Landlock ABI 6, for no limit";
+  if (!here.cgroup_v2) return {"cgroup", Level::kNote, std::string("no cgroup v2") + kUse, ""};
   if (here.cgroup_delegated) {
-    return {"cgroup", Level::kOk,
-            "cgroup v2, this group is ours to change; nothing uses it yet: limits are those of "
-            "processes",
+    return {"cgroup", Level::kOk, std::string("cgroup v2, this group is ours to change") + kUse,
             ""};
   }
-  return {"cgroup", Level::kNote,
-          "cgroup v2, not delegated to this user; nothing uses it yet: limits are those of "
-          "processes",
-          "none is needed today; a systemd user unit with Delegate=yes has a group of its own"};
+  return {"cgroup", Level::kNote, std::string("cgroup v2, not delegated to this user") + kUse,
+          "systemctl --user enable --now guardd.socket: that unit has Delegate=yes"};
 }
 
 Finding systemd_user(const SurroundingsFacts& here) {
   if (here.systemd_user) {
-    return {"systemd_user", Level::kOk, "the user's systemd instance runs", ""};
+    return {"systemd_user", Level::kOk,
+            "the user's systemd instance runs, and may hold guardd's socket (guardd.socket)", ""};
   }
   return {"systemd_user", Level::kNote,
           "no systemd instance of this user: guardctl starts guardd when it is needed", ""};

@@ -1,9 +1,13 @@
 """guardctl doctor on the machine at hand: what it finds, what it leaves alone, and its exit codes."""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
 import re
+import socket
 import sys
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest  # noqa: E402
@@ -16,9 +20,9 @@ PAGE = (guardtest.SOURCE / "docs/doctor.md").read_text()
 
 
 class DoctorTestCase(guardtest.TestCase):
-    def doctor(self, *flags, argv=(), socket=None, env=None):
+    def doctor(self, *flags, argv=(), at=None, env=None):
         return guardtest.run([*argv, GUARDCTL, "doctor", *flags], env={
-            "GUARDD_SOCKET": socket or self.work / "run/guardd.sock", **(env or {})})
+            "GUARDD_SOCKET": at or self.work / "run/guardd.sock", **(env or {})})
 
     def found(self, *flags, rc=0, **how):
         """The findings by id; the object is as its schema says, each id is in the page."""
@@ -55,10 +59,10 @@ class NoDaemon(DoctorTestCase):
         self.assertEqual(os.listdir(self.work / "run"), [])
 
     def test_a_missing_folder_is_not_made(self):
-        found = self.found(socket=self.work / "new/guardd.sock")
+        found = self.found(at=self.work / "new/guardd.sock")
         self.assertFound(found, "socket_folder", "ok", "made at the first start")
         self.assertFalse((self.work / "new").exists())
-        found = self.found(socket=self.work / "no/such/guardd.sock", rc=A_PROBLEM)
+        found = self.found(at=self.work / "no/such/guardd.sock", rc=A_PROBLEM)
         self.assertFound(found, "socket_folder", "problem", self.work / "no", "--socket")
 
     def test_a_folder_that_is_open_to_others_is_told_with_the_command_and_left_alone(self):
@@ -68,8 +72,8 @@ class NoDaemon(DoctorTestCase):
         self.assertEqual((self.work / "run").stat().st_mode & 0o777, 0o755)
 
     def test_a_socket_that_cannot_be_one(self):
-        self.assertFound(self.found(socket="/" + "x" * 120, rc=A_PROBLEM), "socket", "problem", "107")
-        self.assertFound(self.found(socket="relative", rc=A_PROBLEM), "socket", "problem", "absolute")
+        self.assertFound(self.found(at="/" + "x" * 120, rc=A_PROBLEM), "socket", "problem", "107")
+        self.assertFound(self.found(at="relative", rc=A_PROBLEM), "socket", "problem", "absolute")
         self.assertFound(self.found("--socket", self.work / "run/other.sock"), "socket", "ok",
                          "by --socket")
 
@@ -136,26 +140,45 @@ class NoDaemon(DoctorTestCase):
 class WithDaemon(DoctorTestCase):
     def test_a_guardd_that_runs(self):
         guardd = self.start_daemon()
-        found = self.found(socket=guardd.socket)
+        found = self.found(at=guardd.socket)
         self.assertFound(found, "guardd", "ok", guardd.pid)
         self.assertNotIn("guardd_landlock", found)
 
     @guardtest.needs_landlock_abi(3, "a kernel to be lowered")
     def test_one_that_was_started_for_a_lesser_kernel(self):
         guardd = self.start_daemon(env={"GUARD_LANDLOCK_ABI_MAX": "2"})
-        self.assertFound(self.found(socket=guardd.socket), "guardd_landlock", "warning", "ABI 2")
+        self.assertFound(self.found(at=guardd.socket), "guardd_landlock", "warning", "ABI 2")
+
+    def listener(self):
+        """A listener that is no guardd, on guardd's socket."""
+        (self.work / "run").mkdir(mode=0o700)
+        here = socket.socket(socket.AF_UNIX)
+        self.addCleanup(here.close)
+        here.bind(os.fspath(self.work / "run/guardd.sock"))
+        here.listen()
+        return here
+
+    def test_a_socket_that_is_held_for_guardd_is_not_called(self):
+        held = self.listener()
+        (self.work / "run/guardd.lock").touch()  # of an earlier one
+        self.assertFound(self.found(), "guardd", "note", "does not run", "guardd.socket")
+        held.setblocking(False)
+        with self.assertRaises(BlockingIOError):  # systemd would have started guardd
+            held.accept()
 
     def test_a_listener_that_is_no_guardd(self):
-        (self.work / "run").mkdir(mode=0o700)
-        script = ("import socket, sys\n"
-                  "s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n"
-                  "print('up', flush=True)\n"
-                  "while True: s.accept()[0].close()\n")
-        with guardtest.Popen([guardtest.PYTHON, "-c", script, self.work / "run/guardd.sock"],
-                             stdout=-1, env=guardtest.environment()) as other:
-            self.assertEqual(other.stdout.readline(), b"up\n")
+        other = self.listener()
+        with open(self.work / "run/guardd.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+            def hang_up():
+                with contextlib.suppress(OSError):
+                    while True:
+                        other.accept()[0].close()
+
+            threading.Thread(target=hang_up, daemon=True).start()
             self.assertFound(self.found(rc=A_PROBLEM), "guardd", "problem", "closed the connection")
-            other.kill()
+        other.shutdown(socket.SHUT_RDWR)
 
 
 if __name__ == "__main__":
