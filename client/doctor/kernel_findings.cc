@@ -19,6 +19,7 @@ constexpr const char* kLandlockCalls =
 std::pair<int, int> release_of(std::string_view text) {
   int major = 0, minor = 0;
   const char* const end = text.data() + text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `end` goes with it
   const auto dot = std::from_chars(text.data(), end, major);
   if (dot.ec != std::errc{} || dot.ptr == end || *dot.ptr != '.') return {0, 0};
   if (std::from_chars(dot.ptr + 1, end, minor).ec != std::errc{}) return {0, 0};

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 
+#include "common/base/check.h"
 #include "common/os/raw_syscall.h"
 #include "common/sandbox/seccomp/syscall_numbers.h"
 
@@ -49,8 +50,11 @@ Result<seccomp::Program> group_gate_filter(Arch arch) {
   code.bind(native);
   code.load(seccomp::kNumberOffset);
   if (arch == Arch::kX86_64) code.mask(~kX32Bit);
-  for (const char* call : {"setpgid", "setsid"})
-    code.if_equal(static_cast<std::uint32_t>(*seccomp::number_of(call, arch)), ask);
+  for (const char* call : {"setpgid", "setsid"}) {
+    const auto number = seccomp::number_of(call, arch);
+    GUARD_CHECK(number.has_value());
+    if (number) code.if_equal(static_cast<std::uint32_t>(*number), ask);
+  }
   code.ret(SECCOMP_RET_ALLOW);
   code.bind(compat);
   code.load(seccomp::kNumberOffset);
