@@ -123,8 +123,9 @@ void Supervision::take_orders() {
       control_.reset();
       return end(EndCause::kOrder);
     }
-    if (!order->message) return;
-    switch (order->message->kind) {
+    const auto& message = order->message;
+    if (!message) return;
+    switch (message->kind) {
       case OrderKind::kKill:
         return end(EndCause::kOrder);
       case OrderKind::kTerminate:
@@ -133,8 +134,7 @@ void Supervision::take_orders() {
       case OrderKind::kSignal:
         // The leader is not reaped, so its number is still its own, and its group's. Before it has
         // made its group there is only itself.
-        if (const int signal = order->message->signal;
-            ::kill(-leader_, signal) != 0 && errno == ESRCH)
+        if (const int signal = message->signal; ::kill(-leader_, signal) != 0 && errno == ESRCH)
           (void)::kill(leader_, signal);
         break;
     }

@@ -134,9 +134,11 @@ std::vector<std::shared_ptr<ActiveRun>> Registry::living() const {
 
 std::vector<const RunRecord*> Registry::living_records() const {
   std::vector<const Living*> newest_first;
+  newest_first.reserve(living_.size());
   for (const auto& [id, living] : living_) newest_first.push_back(&living);
   std::ranges::sort(newest_first, std::ranges::greater{}, &Living::number);
   std::vector<const RunRecord*> records;
+  records.reserve(newest_first.size());
   for (const Living* living : newest_first) records.push_back(&living->record);
   return records;
 }
