@@ -93,7 +93,7 @@ if os.fork() == 0:
     if os.fork() > 0:
         os._exit(0)
     while os.getppid() == middle:
-        time.sleep(0.001)
+        time.sleep(0.001)  # being adopted sends no event
     said.clear()
     attempt("orphan")(lambda: connect(path))
     os.write(writer, json.dumps(said).encode())
@@ -203,7 +203,7 @@ class Callers(GrpcTestCase):
         self.assertLess(daemon.log().count("was refused"), 30)
 
     def test_a_program_whose_parent_is_gone_may_call(self):
-        """`nohup agent &` and a closed terminal."""
+        """`nohup agent &` and a closed terminal. It polls: being adopted sends no event."""
         script = ("import os, socket, sys, time\n"
                   "if os.fork(): os._exit(0)\n"
                   "while os.getppid() == int(sys.argv[2]): time.sleep(0.001)\n"

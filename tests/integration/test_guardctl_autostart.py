@@ -53,16 +53,8 @@ class Autostart(guardtest.TestCase):
         self.assertEqual(self.daemon(), first)
 
     def test_twenty_clients_at_once_get_one_daemon(self):
-        results = [None] * 20
-
-        def one(n):
-            results[n] = self.guardctl("run", "--", "echo", str(n), timeout=120)
-
-        threads = [threading.Thread(target=one, args=(n,)) for n in range(len(results))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        results = guardtest.at_once(
+            20, lambda n: self.guardctl("run", "--", "echo", str(n), timeout=120))
         for n, result in enumerate(results):
             self.assertRan(result, 0, f"{n}\n".encode())
         self.daemon()

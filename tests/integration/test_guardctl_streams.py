@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest
@@ -190,16 +189,8 @@ class Arguments(Case):
 
 class Parallel(Case):
     def test_sixteen_runs_at_once_get_their_own_output_and_code(self):
-        results = [None] * 16
-
-        def one(n):
-            results[n] = self.guard_run(["sh", "-c", f"echo {n}; exit {n}"])
-
-        threads = [threading.Thread(target=one, args=(n,)) for n in range(len(results))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        results = guardtest.at_once(
+            16, lambda n: self.guard_run(["sh", "-c", f"echo {n}; exit {n}"]))
         for n, result in enumerate(results):
             self.assertRan(result, n, f"{n}\n".encode())
 

@@ -8,16 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest
 from guardtest import NOT_EXECUTABLE, oneshot, unconfined
 
-# Attempts that print 0 or the errno's name.
-ATTEMPT = """\
-import errno, os, sys
-def attempt(what):
-    try:
-        what()
-        return "ok"
-    except OSError as error:
-        return errno.errorcode[error.errno]
-"""
+ATTEMPT = "import os, sys\n" + guardtest.ATTEMPT
 
 
 class Writes(guardtest.TestCase):

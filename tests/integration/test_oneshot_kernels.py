@@ -12,15 +12,9 @@ from guardtest import GUARD_FAILED, landlock_abi, oneshot, unconfined
 ABIS = range(1, min(landlock_abi(), 7) + 1)
 
 # Prints a JSON list of "ok" or the errno's name, one for each attempt.
-ATTEMPTS = """\
-import errno, json, os, socket, sys
+ATTEMPTS = guardtest.ATTEMPT + """\
+import json, os, socket, sys
 ws, ro, secret, port, other, bystander = sys.argv[1:]
-def attempt(what):
-    try:
-        what()
-        return "ok"
-    except OSError as error:
-        return errno.errorcode[error.errno]
 def connect(to):
     with socket.socket() as client:
         client.connect(("127.0.0.1", int(to)))

@@ -9,14 +9,8 @@ import guardtest
 from guardtest import unconfined
 
 # What became of connecting to the first port and of listening on the second one and on any.
-ATTEMPTS = """\
-import errno, socket, sys
-def attempt(what):
-    try:
-        what()
-        return "ok"
-    except OSError as error:
-        return errno.errorcode[error.errno]
+ATTEMPTS = guardtest.ATTEMPT + """\
+import socket, sys
 def connect():
     with socket.socket() as client:
         client.connect(("127.0.0.1", int(sys.argv[1])))

@@ -1,7 +1,6 @@
 """Many runs, many callers, much output: one result each, nothing lost, nothing kept."""
-import concurrent.futures
 import hashlib
-import os
+import operator
 import pathlib
 import signal
 import sys
@@ -9,7 +8,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest  # noqa: E402
-from guardgrpc import Client, GrpcTestCase, Outcome, first, request  # noqa: E402
+from guardgrpc import Client, GrpcTestCase, request  # noqa: E402
 
 MIB = 1 << 20
 # Numbered blocks of 1 KiB; the same bytes here for comparison.
@@ -19,24 +18,16 @@ BLOCKS = ("import sys\n"
 
 
 class Load(GrpcTestCase):
-    def is_back_at(self, before):
-        """gRPC's pool of threads grows and shrinks by itself, within its bounds."""
-        (fds, threads, processes), now = before, self.state()
-        return now[0] <= fds and now[1] <= threads + 8 and now[2] <= processes
-
     def state(self):
-        """What guardd holds: descriptors, threads, processes below it."""
-        root = pathlib.Path(f"/proc/{self.guardd.pid}")
-        return (len(os.listdir(root / "fd")), len(os.listdir(root / "task")),
-                len(guardtest.descendants(self.guardd.pid)))
+        return guardtest.held(self.guardd.pid)
 
     def warm(self):
-        with concurrent.futures.ThreadPoolExecutor(64) as callers:
-            list(callers.map(lambda _: self.client.run("true"), range(256)))
+        for _ in range(4):
+            guardtest.at_once(64, lambda _: self.client.run("true"))
 
     def assertBackAt(self, before, memory_before, limit):
         # Threads of gRPC's pool end a while after the load.
-        self.assertTrue(guardtest.wait_until(lambda: self.is_back_at(before), 60),
+        self.assertTrue(guardtest.wait_until(lambda: all(map(operator.le, self.state(), before)), 60),
                         (before, self.state()))
         self.assertGrewLess(guardtest.resident(self.guardd.pid) - memory_before, limit)
 
@@ -66,8 +57,7 @@ class Load(GrpcTestCase):
                     ids.append(outcome.run_id)
                 return ids
 
-        with concurrent.futures.ThreadPoolExecutor(64) as callers:
-            ids = [each for all_of_one in callers.map(caller, range(64)) for each in all_of_one]
+        ids = [each for all_of_one in guardtest.at_once(64, caller) for each in all_of_one]
         self.assertEqual(len(set(ids)), 64 * 20)
         self.assertBackAt(before, memory, 32 * MIB)
 

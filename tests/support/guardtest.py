@@ -10,6 +10,7 @@ and ends with `guardtest.main()`. `./dev test` runs it through ctest; by hand it
 `python3 tests/integration/test_x.py [-v] [Class.test]`, over build/dev unless GUARD_BIN_DIR says
 otherwise. Everything here works as an ordinary user and leaves no process and no file behind.
 """
+import concurrent.futures
 import contextlib
 import ctypes
 import os
@@ -128,6 +129,12 @@ def run(argv, input=None, timeout=60, env=None, cwd=None, pass_fds=(), **popen):
     return Result(argv, process.returncode, stdout or b"", stderr or b"", time.monotonic() - started)
 
 
+def at_once(count, what):
+    """The results of what(0) to what(count - 1), called by as many threads at once."""
+    with concurrent.futures.ThreadPoolExecutor(count) as threads:
+        return list(threads.map(what, range(count)))
+
+
 def unconfined(argv, **how):
     """The command without any sandbox: what shows that a denial is the sandbox's doing."""
     return run(argv, **how)
@@ -137,6 +144,17 @@ def oneshot(argv, *flags, **how):
     """The command under xenarch-guard."""
     return run([BIN / "xenarch-guard", *flags, "--", *argv], **how)
 
+
+# Python of a program under test: attempt(what) is "ok", or the name of the errno that it met.
+ATTEMPT = """\
+import errno
+def attempt(what):
+    try:
+        what()
+        return "ok"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+"""
 
 # --- processes ----------------------------------------------------------------------------------
 
@@ -180,6 +198,12 @@ def open_files(pid):
         with contextlib.suppress(FileNotFoundError):
             held.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
     return held
+
+
+def held(pid):
+    """What a daemon holds: (descriptors, threads, processes below it)."""
+    return (len(os.listdir(f"/proc/{pid}/fd")), len(os.listdir(f"/proc/{pid}/task")),
+            len(descendants(pid)))
 
 
 def descendants(pid):

@@ -6,7 +6,6 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import guardtest  # noqa: E402
@@ -72,16 +71,8 @@ class Units(guardtest.TestCase):
         self.assertFalse((SOCKET.parent / "guardd.log").exists(), "guardctl started none")
 
     def test_twenty_clients_at_once_get_one(self):
-        results = [None] * 20
-
-        def one(n):
-            results[n] = self.guardctl("run", "--", "echo", str(n), timeout=120)
-
-        threads = [threading.Thread(target=one, args=(n,)) for n in range(len(results))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        results = guardtest.at_once(
+            20, lambda n: self.guardctl("run", "--", "echo", str(n), timeout=120))
         for n, result in enumerate(results):
             self.assertRan(result, 0, f"{n}\n".encode())
         self.assertEqual(len(guardtest.processes_matching("--idle-exit")), 1)
